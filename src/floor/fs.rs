@@ -1,0 +1,1 @@
+//! Files that are replaced whole: write aside, then rename.

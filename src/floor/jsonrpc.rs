@@ -1,0 +1,1 @@
+//! JSON-RPC frames: `id` and `method` parsed, everything else passed on byte for byte.

@@ -1,0 +1,172 @@
+//! Every bound of the product in one table (I15). The reference prints [`TABLE`]; each row has a test at its edge.
+
+use std::time::Duration;
+
+/// A link handshake, from connect to welcome.
+pub const LINK_HANDSHAKE: Duration = Duration::from_millis(100);
+/// How long `initialize`, discovery and lists wait for an owner before the compiled registry answers.
+pub const FIRST_ANSWER: Duration = Duration::from_millis(250);
+/// How long a call waits for an owner before this process serves alone.
+pub const CALL_WITHOUT_OWNER: Duration = Duration::from_secs(2);
+/// Silence on a link, while a request waits, after which its owner counts as stalled.
+pub const STALLED: Duration = Duration::from_secs(1);
+/// From a signal to the release of the lease.
+pub const RELEASE: Duration = Duration::from_millis(50);
+/// What running calls get of [`RELEASE`] before they are left to the ledger.
+pub const RELEASE_TASKS: Duration = Duration::from_millis(30);
+/// From the end of the client's input to the end of the process.
+pub const DRAIN: Duration = Duration::from_secs(2);
+/// How long `peers.*` wait for the peers last known after a takeover.
+pub const SETTLE: Duration = Duration::from_millis(100);
+/// How long a client may stay silent before its process stands for election anyway.
+pub const SILENT_CLIENT: Duration = Duration::from_millis(300);
+/// One JSON-RPC frame or HTTP body, in bytes.
+pub const FRAME_BYTES: usize = 16 * 1024 * 1024;
+/// All header fields of one HTTP request, in bytes.
+pub const HEADER_BYTES: usize = 64 * 1024;
+/// Header fields of one HTTP request.
+pub const HEADER_COUNT: usize = 100;
+/// Nesting of one JSON text.
+pub const JSON_DEPTH: usize = 128;
+/// Bytes waiting to be sent to one peer, past which it is not read.
+pub const OUTBOUND_BYTES: usize = 4 * 1024 * 1024;
+/// Legacy HTTP sessions of one server.
+pub const SESSIONS: usize = 4096;
+/// Requests that one peer may have running at once.
+pub const CALLS_PER_PEER: usize = 256;
+/// An HTTP session without a request.
+pub const SESSION_EXPIRY: Duration = Duration::from_hours(24);
+/// How long after its last call an HTTP peer still counts as life.
+pub const HTTP_LIFE: Duration = Duration::from_mins(10);
+/// A host that does not answer its watchdog, in the watchdog's own ticks.
+pub const WATCHDOG: Duration = Duration::from_secs(10);
+/// How long the preferred port is tried again beside the work.
+pub const PORT_RETRY: Duration = Duration::from_secs(10);
+/// An unacknowledged once-key.
+pub const ONCE_KEY: Duration = Duration::from_hours(24);
+/// One line of intent, in characters.
+pub const INTENT_CHARS: usize = 200;
+/// Paths and globs of one announcement.
+pub const SCOPE_ENTRIES: usize = 64;
+/// A label, a client's name or a client's version, in characters.
+pub const LABEL_CHARS: usize = 64;
+
+/// One row of the reference's limits table.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// What is bounded.
+    pub what: &'static str,
+    /// The bound, with its unit.
+    pub bound: &'static str,
+    /// What happens past it.
+    pub past: &'static str,
+}
+
+/// The limits as the reference prints them.
+pub const TABLE: &[Limit] = &[
+    Limit {
+        what: "link handshake",
+        bound: "100 ms",
+        past: "the bridge looks again",
+    },
+    Limit {
+        what: "first answer to handshake frames",
+        bound: "250 ms",
+        past: "answered from the compiled registry",
+    },
+    Limit {
+        what: "call without an owner",
+        bound: "2 s",
+        past: "served alone, and said so",
+    },
+    Limit {
+        what: "silence of an owner while a request waits",
+        bound: "1 s",
+        past: "stalled: safe calls are answered alone",
+    },
+    Limit {
+        what: "release after a signal",
+        bound: "50 ms",
+        past: "unfinished requests belong to the ledger",
+    },
+    Limit {
+        what: "drain after the end of input",
+        bound: "2 s",
+        past: "unfinished requests belong to the ledger",
+    },
+    Limit {
+        what: "wait for the peers last known",
+        bound: "100 ms",
+        past: "`complete: false`",
+    },
+    Limit {
+        what: "frame or body",
+        bound: "16 MiB",
+        past: "-32600, HTTP 413",
+    },
+    Limit {
+        what: "HTTP header",
+        bound: "64 KiB, 100 fields",
+        past: "HTTP 431",
+    },
+    Limit {
+        what: "JSON depth",
+        bound: "128",
+        past: "-32700, HTTP 400",
+    },
+    Limit {
+        what: "bytes waiting for one peer",
+        bound: "4 MiB",
+        past: "that peer is not read",
+    },
+    Limit {
+        what: "calls of one peer at once",
+        bound: "256",
+        past: "that peer is not read",
+    },
+    Limit {
+        what: "HTTP sessions",
+        bound: "4,096",
+        past: "HTTP 503",
+    },
+    Limit {
+        what: "HTTP session without a request",
+        bound: "24 h",
+        past: "HTTP 404",
+    },
+    Limit {
+        what: "life after an HTTP peer's last call",
+        bound: "10 min",
+        past: "the owner may end",
+    },
+    Limit {
+        what: "host that does not answer its watchdog",
+        bound: "10 s of ticks",
+        past: "demoted",
+    },
+    Limit {
+        what: "preferred port taken",
+        bound: "10 s of retries",
+        past: "a free port is kept",
+    },
+    Limit {
+        what: "once-key",
+        bound: "until acknowledged, 24 h",
+        past: "forgotten",
+    },
+    Limit {
+        what: "intent",
+        bound: "200 characters",
+        past: "invalid_input",
+    },
+    Limit {
+        what: "scope",
+        bound: "64 entries",
+        past: "invalid_input",
+    },
+    Limit {
+        what: "label",
+        bound: "64 characters",
+        past: "invalid_input",
+    },
+];

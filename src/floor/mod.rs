@@ -1,0 +1,11 @@
+//! What every other module stands on: frames, paths, clock, git, files, errors and limits.
+//!
+//! Nothing here knows what the product does, and nothing here imports another module of the crate.
+
+pub mod clock;
+pub mod error;
+pub mod fs;
+pub mod git;
+pub mod jsonrpc;
+pub mod limits;
+pub mod paths;

@@ -1,0 +1,1 @@
+//! Where a checkout keeps its files.

@@ -1,0 +1,3 @@
+//! The link between a bridge and the host: lines and handshake, with no I/O.
+
+pub mod line;

@@ -1,0 +1,152 @@
+//! One call of a capability and its answer, free of any transport.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::caller::{Caller, PeerId};
+
+/// Identifies one request across owners: (peer, seq), checked against a digest of the frame (I6).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OnceKey {
+    /// Who asks: a peer's id, or `http:<Idempotency-Key>` scoped by credential.
+    pub scope: String,
+    /// The bridge's sequence number; 0 for HTTP.
+    pub seq: u64,
+    /// SHA-256 of the frame, lower-case hex.
+    pub digest: String,
+}
+
+/// How a call arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// For the first time.
+    New,
+    /// An earlier owner may have run it and died.
+    Resent,
+    /// It was answered long ago; only its soft state is wanted, no answer will be sent.
+    Replayed,
+}
+
+/// Where progress goes: `(progress, total, message)`. Does nothing when the client asked for none.
+#[derive(Clone)]
+pub struct Progress(Arc<dyn Fn(f64, Option<f64>, Option<&str>) + Send + Sync>);
+
+impl Progress {
+    /// Reports nowhere.
+    #[must_use]
+    pub fn none() -> Self {
+        Self(Arc::new(|_, _, _| {}))
+    }
+
+    /// Reports to `f`.
+    pub fn to(f: impl Fn(f64, Option<f64>, Option<&str>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(f))
+    }
+
+    /// Reports that `progress` of `total` is done.
+    pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        (self.0)(progress, total, message);
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
+/// One call.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Who calls.
+    pub caller: Caller,
+    /// The arguments: an object, valid against the input schema.
+    pub arguments: Value,
+    /// How it arrived.
+    pub delivery: Delivery,
+    /// Its identity across owners; `None` where nobody can resend it.
+    pub key: Option<OnceKey>,
+    /// Set when the client cancels or is gone.
+    pub cancel: CancellationToken,
+    /// Where progress goes.
+    pub progress: Progress,
+}
+
+impl Call {
+    /// The peer that calls, if link or session proves one.
+    #[must_use]
+    pub fn peer(&self) -> Option<PeerId> {
+        self.caller.peer
+    }
+}
+
+/// Why a call was refused; the machine word of an error, the same on every transport.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RefusalCode {
+    /// The arguments do not fit. HTTP 422, tool result `isError`.
+    InvalidInput,
+    /// What was named does not exist. HTTP 404.
+    NotFound,
+    /// It would overwrite what another one did. HTTP 409.
+    Conflict,
+    /// Not allowed here, for example a write in `--standalone`. HTTP 403.
+    Refused,
+    /// Cannot be done now, try later. HTTP 503.
+    Unavailable,
+    /// Whether it took effect is not known (I6). HTTP 500.
+    OutcomeUnknown,
+    /// A bug, or a disk that failed. HTTP 500, JSON-RPC -32603.
+    Internal,
+}
+
+impl RefusalCode {
+    /// The machine word: `invalid_input`, `not_found` …
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid_input",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::Refused => "refused",
+            Self::Unavailable => "unavailable",
+            Self::OutcomeUnknown => "outcome_unknown",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// A refused call: lower-case cause, and one command or action that helps.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// The machine word.
+    pub code: RefusalCode,
+    /// The cause, for the client; no path outside the repository, no secret.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+impl Refusal {
+    /// Refuses with `code` and a cause.
+    pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What a capability returns: an object valid against its output schema, or a refusal.
+pub type Answer = Result<Value, Refusal>;

@@ -1,0 +1,60 @@
+//! Who calls, as far as a capability may know it.
+
+use std::fmt;
+
+use uuid::Uuid;
+
+/// The public id of a peer: shown to others, never a handle (I14).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PeerId(pub Uuid);
+
+impl PeerId {
+    /// Mints a new id (`UUIDv7`, so that ids sort by time).
+    #[must_use]
+    pub fn mint() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl fmt::Display for PeerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How a peer reaches the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// A client's stdio, through the bridge of the owner's process or of another one.
+    Stdio,
+    /// MCP over HTTP.
+    Http,
+    /// A plain HTTP request, the CLI or a page: not a peer by itself.
+    Api,
+}
+
+impl Transport {
+    /// The word shown in `peers.list`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Api => "api",
+        }
+    }
+}
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The peer, proven by link or session. `None` for modern and plain HTTP, which prove a peer by a secret handle
+    /// among the arguments or not at all.
+    pub peer: Option<PeerId>,
+    /// How it reaches us.
+    pub transport: Transport,
+    /// `clientInfo.name`, once known; at most [`crate::floor::limits::LABEL_CHARS`] characters, no control characters.
+    pub name: Option<String>,
+    /// `clientInfo.version`, once known; bounded likewise.
+    pub version: Option<String>,
+}

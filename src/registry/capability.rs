@@ -1,0 +1,124 @@
+//! What a capability declares.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::{Answer, Call};
+
+/// What a capability does to the world; method and annotations follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Executed, read-only: GET.
+    Query,
+    /// Read under a URI: GET, and `resources/read`.
+    Resource,
+    /// Executed, changes something: POST.
+    Command,
+}
+
+/// What a resend after an owner's abnormal death may do (I6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Retry {
+    /// Run again.
+    Safe,
+    /// Effect and key in one transaction; a resend returns the first result.
+    Keyed,
+    /// Every step is compare-and-set under an id derived from the key; a rerun resumes.
+    Converging,
+    /// Never resent: the client is told that the outcome is unknown.
+    Once,
+}
+
+/// Under which names a capability appears. Empty means: only through `call ID`.
+#[derive(Debug, Clone, Default)]
+pub struct Exposure {
+    /// MCP tool name, `majordomus_…`.
+    pub tool: Option<&'static str>,
+    /// MCP resource URI, `majordomus://…`.
+    pub resource: Option<&'static str>,
+    /// HTTP path below the server's root, `/api/v1/…`; the method follows from the kind.
+    pub route: Option<&'static str>,
+    /// Words of the CLI command, such as `["peers"]`.
+    pub cli: Option<&'static [&'static str]>,
+}
+
+/// A worked call, shown in the reference and run by a test.
+#[derive(Debug, Clone)]
+pub struct Example {
+    /// What it shows.
+    pub title: &'static str,
+    /// The arguments, valid against the input schema.
+    pub arguments: Value,
+}
+
+/// Under which slot a bridge keeps the frame of a successful call, to replay it to the next owner.
+///
+/// A later call with the same slot replaces the earlier one. The capability gives the slot's local part from the
+/// arguments; `None` means that this call leaves nothing to keep.
+pub type RetainSlot = fn(&Value) -> Option<String>;
+
+/// A future that a task handler returns.
+pub type AnswerFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// The code behind a capability.
+#[derive(Clone)]
+pub enum Handler {
+    /// Microseconds, no I/O: run where the frame was read.
+    Inline(Arc<dyn Fn(&Call) -> Answer + Send + Sync>),
+    /// Anything that waits: run as a task of its own. Blocking work inside goes to `tokio::task::spawn_blocking`.
+    Task(Arc<dyn Fn(Call) -> AnswerFuture + Send + Sync>),
+}
+
+impl Handler {
+    /// Wraps a function that answers at once.
+    pub fn inline(f: impl Fn(&Call) -> Answer + Send + Sync + 'static) -> Self {
+        Self::Inline(Arc::new(f))
+    }
+
+    /// Wraps a function that returns a future.
+    pub fn task<F>(f: impl Fn(Call) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Answer> + Send + 'static,
+    {
+        Self::Task(Arc::new(move |call| Box::pin(f(call))))
+    }
+}
+
+impl fmt::Debug for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inline(_) => "Inline",
+            Self::Task(_) => "Task",
+        })
+    }
+}
+
+/// One typed declaration (I9).
+#[derive(Debug, Clone)]
+pub struct Capability {
+    /// `namespace.local`, unique.
+    pub id: &'static str,
+    /// What it does to the world.
+    pub kind: Kind,
+    /// A few words for people.
+    pub title: &'static str,
+    /// What a model is told: when to use it and what comes back.
+    pub description: &'static str,
+    /// JSON Schema 2020-12 of the arguments; root type `object`; definitions under `$defs`.
+    pub input: Value,
+    /// JSON Schema 2020-12 of the answer; root type `object`; definitions under `$defs`.
+    pub output: Value,
+    /// What a resend may do.
+    pub retry: Retry,
+    /// Under which names it appears.
+    pub exposure: Exposure,
+    /// Worked calls.
+    pub examples: Vec<Example>,
+    /// What a bridge keeps of a successful call.
+    pub retain: Option<RetainSlot>,
+    /// The code.
+    pub handler: Handler,
+}

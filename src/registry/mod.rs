@@ -1,0 +1,15 @@
+//! The registry: one typed declaration per capability, and nothing about transports (I9).
+//!
+//! *Capability*: something the server can do, under one id `namespace.local`. *Kind*: query, resource or command; it
+//! decides the HTTP method and the MCP annotations, so no projection decides them again. *Exposure*: under which
+//! names a capability appears (tool, resource, route, CLI words). *Retry class*: what a resend after the owner's
+//! death may do (I6). *Projection*: what `mcp`, `http`, `cli` and the reference make of the declarations.
+//!
+//! A registry is built once at start, checked, and immutable from then on. A mistake in it stops the process at start
+//! with a message naming both sides.
+
+pub mod call;
+pub mod caller;
+pub mod capability;
+pub mod changes;
+pub mod presence;
