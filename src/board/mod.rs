@@ -1,1 +1,2 @@
 //! The board.
+pub mod scope;
