@@ -1,0 +1,37 @@
+//! Why a bridge serves its client alone (I3, I5b).
+
+use std::fmt;
+
+use crate::lease::AloneReason;
+
+/// Why this client is served alone, in one line.
+#[derive(Debug)]
+pub enum Alone {
+    /// It was asked for.
+    Asked,
+    /// The folder is no checkout, so there is nothing to share and nowhere to write.
+    NoCheckout,
+    /// The owner went silent while a request waited.
+    Stalled {
+        /// The process that the document names.
+        pid: Option<u32>,
+    },
+    /// The election could not be held, or its winner does not answer.
+    Unshared(AloneReason),
+}
+
+impl fmt::Display for Alone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Asked => f.write_str("serving this client alone, as asked"),
+            Self::NoCheckout => f.write_str("there is no checkout here, so this client is served alone"),
+            Self::Stalled { pid: Some(pid) } => {
+                write!(f, "the shared server (process {pid}) is stalled: it holds the lease and is silent")
+            }
+            Self::Stalled { pid: None } => {
+                f.write_str("the shared server is stalled: it holds the lease and is silent")
+            }
+            Self::Unshared(reason) => reason.fmt(f),
+        }
+    }
+}
