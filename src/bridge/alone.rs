@@ -16,6 +16,8 @@ pub enum Alone {
         /// The process that the document names.
         pid: Option<u32>,
     },
+    /// It was elected, and its host could not serve.
+    Host(String),
     /// The election could not be held, or its winner does not answer.
     Unshared(AloneReason),
 }
@@ -31,7 +33,20 @@ impl fmt::Display for Alone {
             Self::Stalled { pid: None } => {
                 f.write_str("the shared server is stalled: it holds the lease and is silent")
             }
+            Self::Host(cause) => write!(f, "this process cannot serve others: {cause}"),
             Self::Unshared(reason) => reason.fmt(f),
         }
+    }
+}
+
+impl Alone {
+    /// Whether an owner lives that would have to agree to a command: then commands are refused (I5b).
+    #[must_use]
+    pub fn has_holder(&self) -> bool {
+        matches!(
+            self,
+            Self::Stalled { .. }
+                | Self::Unshared(AloneReason::Held { .. } | AloneReason::HeldElsewhere { .. })
+        )
     }
 }

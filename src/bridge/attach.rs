@@ -13,7 +13,9 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::wire::{self, AtEnd, Reader, Writer};
+use crate::floor::hex;
 use crate::floor::limits::{HEADER_BYTES, LINK_HANDSHAKE};
+use crate::lease;
 use crate::lease::document::Document;
 use crate::lease::secret::{SecretError, Token};
 use crate::link::handshake::{Auth, Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE};
@@ -80,6 +82,20 @@ pub enum ProbeFailure {
     Refused(String),
 }
 
+impl From<ProbeFailure> for lease::ProbeFailure {
+    fn from(failure: ProbeFailure) -> Self {
+        match failure {
+            ProbeFailure::Timeout => Self::Timeout,
+            ProbeFailure::Connect(error) => Self::Unreachable(error.kind()),
+            ProbeFailure::Refused(reason) => Self::Refused(reason),
+            ProbeFailure::Address
+            | ProbeFailure::Token(_)
+            | ProbeFailure::Form
+            | ProbeFailure::NotOurs => Self::Unproven,
+        }
+    }
+}
+
 /// Connects to the document's address and shakes hands, within [`LINK_HANDSHAKE`].
 ///
 /// # Errors
@@ -92,7 +108,7 @@ pub async fn attach(
 ) -> Result<Link, ProbeFailure> {
     let attempt = async {
         let mut half = prove(document, root_id, token).await?;
-        let mac = half.transcript(document, root_id).prove(token.key(), Side::Bridge);
+        let mac = hex::encode(&token.mac(&half.transcript(document, root_id).parts(Side::Bridge)));
         let auth = Auth {
             peer: identity.peer,
             generation: identity.generation,
@@ -170,11 +186,18 @@ async fn prove(
     let half = HalfProven { reader, writer, nonce, proof };
     let ours = half.proof.instance == document.instance && half.proof.root_id == root_id;
     let transcript = half.transcript(document, root_id);
-    if ours && transcript.verify(token.key(), Side::Host, &half.proof.mac) {
+    if ours && proves(token, &transcript, Side::Host, &half.proof.mac) {
         Ok(half)
     } else {
         Err(ProbeFailure::NotOurs)
     }
+}
+
+/// Whether `mac` is the proof of `side`, told in constant time.
+#[must_use]
+pub fn proves(token: &Token, transcript: &Transcript<'_>, side: Side, mac: &str) -> bool {
+    let mac = hex::decode::<32>(mac.as_bytes());
+    mac.is_some_and(|mac| token.verify(&transcript.parts(side), &mac))
 }
 
 /// The address for bridges, which is loopback or nothing.

@@ -183,6 +183,31 @@ impl Bridge {
         }
     }
 
+    /// Ends the link from this side: what was at its other end is not to be trusted any more.
+    pub fn cut(&mut self, cause: &str) {
+        drop(self.on_link_end(cause));
+    }
+
+    /// Carries what the server still says while it leaves, and looks for no other one; returns when its link has ended
+    /// and the client has everything.
+    pub async fn last_words(&mut self) {
+        self.quest = None;
+        while self.link.is_some() {
+            match self.next_event().await {
+                Event::Line(Ok(Some(line))) => drop(self.on_line(&line)),
+                Event::Line(Ok(None) | Err(_)) => self.link = None,
+                Event::OutputFlushed(Err(_)) => return,
+                // Nothing new is taken from the client: the process is about to end.
+                Event::Input(_) => self.input_ended = Some(Instant::now()),
+                Event::LinkFlushed(_)
+                | Event::OutputFlushed(Ok(()))
+                | Event::Found(_)
+                | Event::Tick => {}
+            }
+        }
+        while self.output.pending() > 0 && self.output.flush().await.is_ok() {}
+    }
+
     /// Waits for the next thing to happen. Every branch is cancel safe.
     async fn next_event(&mut self) -> Event {
         let output_full = self.output.pending() > OUTBOUND_BYTES;

@@ -83,7 +83,10 @@ pub(super) fn named_owner(site: &Site) -> Option<u32> {
 async fn attach_or_own(site: &Site, identity: Identity) -> Find {
     let ask = |document: Document| {
         let (site, identity) = (site.clone(), identity.clone());
-        async move { probe(&site, &document, &identity).await }
+        async move {
+            let probed = probe(&site, &document, &identity).await;
+            probed.map_err(lease::ProbeFailure::from)
+        }
     };
     match lease::attach_or_own(site, CALL_WITHOUT_OWNER, ask).await {
         Outcome::Attached(link) => Find::Attached(Box::new(link)),

@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use serde_json::json;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{Notify, broadcast, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::attach::{self, ProbeFailure};
 use crate::bridge::wire::{self, AtEnd, Reader, Writer};
 use crate::floor::error::Chain;
+use crate::floor::hex;
 use crate::floor::jsonrpc::Frame;
 use crate::floor::limits::{CALLS_PER_PEER, OUTBOUND_BYTES};
 use crate::http::LinkStream;
@@ -63,6 +64,8 @@ pub(super) struct Links {
     lost: CancellationToken,
     ending: watch::Sender<Ending>,
     newest: Mutex<HashMap<PeerId, (u64, CancellationToken)>>,
+    /// A link was closed.
+    gone: Notify,
 }
 
 impl std::fmt::Debug for Links {
@@ -83,12 +86,20 @@ impl Links {
             lost,
             ending: watch::Sender::new(Ending::Open),
             newest: Mutex::default(),
+            gone: Notify::new(),
         })
     }
 
     /// How many links are open.
     pub(super) fn count(&self) -> usize {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Waits until no link is open.
+    pub(super) async fn closed(&self) {
+        while self.count() > 0 {
+            self.gone.notified().await;
+        }
     }
 
     /// Begins the end of every link; the tasks that hold them finish by themselves.
@@ -134,7 +145,7 @@ impl Links {
             epoch: intro.epoch,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             digest: self.engine.registry().digest().to_owned(),
-            mac: transcript.prove(intro.token.key(), Side::Host),
+            mac: hex::encode(&intro.token.mac(&transcript.parts(Side::Host))),
         };
         attach::send(writer, Verb::Proof, &proof).await?;
         let line = attach::receive(reader).await?;
@@ -142,7 +153,7 @@ impl Links {
             return Err(ProbeFailure::Form);
         }
         let auth: Auth = attach::parse(&line)?;
-        if !transcript.verify(intro.token.key(), Side::Bridge, &auth.mac) {
+        if !attach::proves(&intro.token, &transcript, Side::Bridge, &auth.mac) {
             return Err(ProbeFailure::NotOurs);
         }
         if let Some(reason) = self.objection(&hello, &auth) {
@@ -191,6 +202,7 @@ impl Links {
             if newest.get(&peer).is_some_and(|(generation, _)| *generation == auth.generation) {
                 newest.remove(&peer);
                 drop(newest);
+                self.gone.notify_one();
                 if end == End::Closed {
                     self.engine.presence().leave(peer);
                 }
