@@ -197,14 +197,36 @@ mod tests {
     /// Guards I14.
     #[test]
     fn only_loopback_names_are_this_machine() {
-        for good in ["localhost", "LOCALHOST:1", "127.0.0.1:65535", "[::1]", "[::1]:8080"] {
+        for good in [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1:65535",
+            "[::1]",
+            "[::1]:8080",
+        ] {
             assert!(is_loopback_authority(good), "{good}");
         }
         for evil in [
-            "", "evil.example", "localhost.", "localhost.evil.example", "127.0.0.1.evil.example",
-            "127.1", "127.0.0.2", "0.0.0.0", "::1", "[::1", "[::1]x", "localhost:", "localhost:x",
-            "localhost:80:80", "user@localhost", "localhost:99999", "[::ffff:127.0.0.1]",
-            "2130706433", "localhost/evil", " localhost",
+            "",
+            "evil.example",
+            "localhost.",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "127.1",
+            "127.0.0.2",
+            "0.0.0.0",
+            "::1",
+            "[::1",
+            "[::1]x",
+            "localhost:",
+            "localhost:x",
+            "localhost:80:80",
+            "user@localhost",
+            "localhost:99999",
+            "[::ffff:127.0.0.1]",
+            "2130706433",
+            "localhost/evil",
+            " localhost",
         ] {
             assert!(!is_loopback_authority(evil), "{evil}");
         }
@@ -218,12 +240,23 @@ mod tests {
         assert!(own("http://localhost:20123"));
         assert!(own("http://[::1]:20123"));
         for evil in [
-            "null", "", "https://127.0.0.1:20123", "http://evil.example", "http://localhost",
-            "http://localhost:20124", "http://evil.example:20123", "HTTP://LOCALHOST:20123/",
-            "http://127.0.0.1:20123.evil.example", "http://localhost:20123/", "file://",
+            "null",
+            "",
+            "https://127.0.0.1:20123",
+            "http://evil.example",
+            "http://localhost",
+            "http://localhost:20124",
+            "http://evil.example:20123",
+            "HTTP://LOCALHOST:20123/",
+            "http://127.0.0.1:20123.evil.example",
+            "http://localhost:20123/",
+            "file://",
         ] {
             assert!(!own(evil), "{evil}");
         }
-        assert!(is_own_origin("http://localhost:9000", "localhost:9000", 20123), "forwarded port");
+        assert!(
+            is_own_origin("http://localhost:9000", "localhost:9000", 20123),
+            "forwarded port"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Every error that plain HTTP answers, in one table (RFC 9457).
 //!
-//! A problem has a machine word (`code`), from which status, title and type follow, a `detail` for people, and where
+//! A problem has a machine word (`code`), from which status and title follow, a `detail` for people, and where
 //! one exists a `hint`: what to do next. Nothing in it names a path outside the checkout or a secret (I15).
 //! *Source:* RFC 9457, sections 3 and 4.
 
@@ -60,44 +60,35 @@ struct Row {
     code: Code,
     word: &'static str,
     status: StatusCode,
-    title: &'static str,
 }
 
-const fn row(code: Code, word: &'static str, status: StatusCode, title: &'static str) -> Row {
-    Row {
-        code,
-        word,
-        status,
-        title,
-    }
+const fn row(code: Code, word: &'static str, status: StatusCode) -> Row {
+    Row { code, word, status }
 }
 
 /// The table; a test holds that every code stands in it once.
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
-    row(Code::BadRequest, "bad_request", StatusCode::BAD_REQUEST, "Bad request"),
-    row(Code::BadJson, "bad_json", StatusCode::BAD_REQUEST, "Not JSON"),
-    row(Code::Unauthorized, "unauthorized", StatusCode::UNAUTHORIZED, "Token missing or wrong"),
-    row(Code::ForeignPeer, "foreign_peer", StatusCode::FORBIDDEN, "Not from this machine"),
-    row(Code::ForeignHost, "foreign_host", StatusCode::FORBIDDEN, "Host is not this machine"),
-    row(Code::ForeignOrigin, "foreign_origin", StatusCode::FORBIDDEN, "Sent by another site"),
-    row(Code::Refused, "refused", StatusCode::FORBIDDEN, "Refused"),
-    row(Code::NotFound, "not_found", StatusCode::NOT_FOUND, "Not found"),
-    row(Code::MethodNotAllowed, "method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
-    row(Code::SlowBody, "slow_body", StatusCode::REQUEST_TIMEOUT, "Body sent too slowly"),
-    row(Code::Conflict, "conflict", StatusCode::CONFLICT, "Conflict"),
-    row(Code::BodyTooLarge, "body_too_large", StatusCode::PAYLOAD_TOO_LARGE, "Body too large"),
-    row(Code::UnsupportedMediaType, "unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not declared as JSON"),
-    row(Code::InvalidInput, "invalid_input", StatusCode::UNPROCESSABLE_ENTITY, "Arguments do not fit"),
-    row(Code::Busy, "busy", StatusCode::SERVICE_UNAVAILABLE, "Busy"),
-    row(Code::NotServing, "not_serving", StatusCode::SERVICE_UNAVAILABLE, "Not serving any more"),
-    row(Code::Unavailable, "unavailable", StatusCode::SERVICE_UNAVAILABLE, "Unavailable now"),
-    row(Code::OutcomeUnknown, "outcome_unknown", StatusCode::INTERNAL_SERVER_ERROR, "Outcome unknown"),
-    row(Code::Internal, "internal", StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
+    row(Code::BadRequest, "bad_request", StatusCode::BAD_REQUEST),
+    row(Code::BadJson, "bad_json", StatusCode::BAD_REQUEST),
+    row(Code::Unauthorized, "unauthorized", StatusCode::UNAUTHORIZED),
+    row(Code::ForeignPeer, "foreign_peer", StatusCode::FORBIDDEN),
+    row(Code::ForeignHost, "foreign_host", StatusCode::FORBIDDEN),
+    row(Code::ForeignOrigin, "foreign_origin", StatusCode::FORBIDDEN),
+    row(Code::Refused, "refused", StatusCode::FORBIDDEN),
+    row(Code::NotFound, "not_found", StatusCode::NOT_FOUND),
+    row(Code::MethodNotAllowed, "method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
+    row(Code::SlowBody, "slow_body", StatusCode::REQUEST_TIMEOUT),
+    row(Code::Conflict, "conflict", StatusCode::CONFLICT),
+    row(Code::BodyTooLarge, "body_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+    row(Code::UnsupportedMediaType, "unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    row(Code::InvalidInput, "invalid_input", StatusCode::UNPROCESSABLE_ENTITY),
+    row(Code::Busy, "busy", StatusCode::SERVICE_UNAVAILABLE),
+    row(Code::NotServing, "not_serving", StatusCode::SERVICE_UNAVAILABLE),
+    row(Code::Unavailable, "unavailable", StatusCode::SERVICE_UNAVAILABLE),
+    row(Code::OutcomeUnknown, "outcome_unknown", StatusCode::INTERNAL_SERVER_ERROR),
+    row(Code::Internal, "internal", StatusCode::INTERNAL_SERVER_ERROR),
 ];
-
-/// What the type of a problem starts with; the code follows.
-const TYPE_PREFIX: &str = "urn:majordomus:problem:";
 
 /// A problem on its way to the client.
 #[derive(Debug)]
@@ -203,11 +194,10 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let row = self.code.row();
         let mut body = Map::new();
-        body.insert(
-            "type".to_owned(),
-            format!("{TYPE_PREFIX}{}", row.word).into(),
-        );
-        body.insert("title".to_owned(), row.title.into());
+        let title = row.status.canonical_reason().unwrap_or(row.word);
+        // The status says what kind of problem it is, and `code` says it to machines.
+        body.insert("type".to_owned(), "about:blank".into());
+        body.insert("title".to_owned(), title.into());
         body.insert("status".to_owned(), row.status.as_u16().into());
         body.insert("detail".to_owned(), self.detail.into());
         body.insert("code".to_owned(), row.word.into());
@@ -263,6 +253,9 @@ mod tests {
         let response = Problem::new(Code::Unauthorized, "no token").into_response();
         assert_eq!(response.status(), 401);
         assert_eq!(response.headers()["www-authenticate"], "Bearer");
-        assert_eq!(response.headers()["content-type"], "application/problem+json");
+        assert_eq!(
+            response.headers()["content-type"],
+            "application/problem+json"
+        );
     }
 }

@@ -32,7 +32,17 @@ impl Secrets {
     /// Derives everything from the token's text and the root id.
     #[must_use]
     pub fn new(token: &str, root_id: &str) -> Self {
-        let derive = |label: &str| mac(token.as_bytes(), &[b"majordomus http ", label.as_bytes(), b"\0", root_id.as_bytes()]);
+        let derive = |label: &str| {
+            mac(
+                token.as_bytes(),
+                &[
+                    b"majordomus http ",
+                    label.as_bytes(),
+                    b"\0",
+                    root_id.as_bytes(),
+                ],
+            )
+        };
         let compare = derive("compare");
         Self {
             bearer: mac(&compare, &[token.as_bytes()]),
@@ -113,7 +123,10 @@ mod tests {
         let signed = secrets.sign(Purpose::Page, "1.2.abc");
         assert_eq!(secrets.open(Purpose::Page, &signed), Some("1.2.abc"));
         assert_eq!(secrets.open(Purpose::Session, &signed), None);
-        assert_eq!(Secrets::new("token", "other").open(Purpose::Page, &signed), None);
+        assert_eq!(
+            Secrets::new("token", "other").open(Purpose::Page, &signed),
+            None
+        );
         for at in 0..signed.len() {
             let mut bytes = signed.clone().into_bytes();
             bytes[at] ^= 1;

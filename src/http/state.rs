@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -103,8 +103,7 @@ impl Http {
     #[must_use]
     pub fn alive(&self, window: Duration) -> bool {
         let last = *self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        self.running.load(Ordering::Relaxed) > 0
-            || last.is_some_and(|last| last.elapsed() < window)
+        self.running.load(Ordering::Relaxed) > 0 || last.is_some_and(|last| last.elapsed() < window)
     }
 
     /// Returns the calls that go on without their connection; the host ends them before it releases the lease.
@@ -127,6 +126,12 @@ impl Http {
     /// Takes one of the places for running requests; `None` when all are taken.
     pub(crate) fn permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.requests).try_acquire_owned().ok()
+    }
+
+    /// Returns how many requests could still start.
+    #[cfg(test)]
+    pub(crate) fn available(&self) -> usize {
+        self.requests.available_permits()
     }
 
     /// Counts as life until the guard is dropped, and for a while after.

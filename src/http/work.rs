@@ -16,10 +16,11 @@ pub struct Work {
 
 impl Work {
     /// Runs `task` to its end, whether or not the returned future is still polled; `None` if it was aborted.
-    pub(crate) fn run<T: Send + 'static>(
-        &self,
-        task: impl Future<Output = T> + Send + 'static,
-    ) -> impl Future<Output = Option<T>> + Send + use<T> {
+    pub(crate) fn run<T, F>(&self, task: F) -> impl Future<Output = Option<T>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         let (tx, rx) = oneshot::channel();
         let mut tasks = self.tasks();
         while tasks.try_join_next().is_some() {}
