@@ -188,12 +188,14 @@ fn rewrite(schema: &mut Value, from: &str, to: &str) {
         let keyword = keyword.as_str();
         match value {
             Value::Array(list) if LIST.contains(&keyword) => {
-                list.iter_mut().for_each(|below| rewrite(below, from, to));
+                for below in list {
+                    rewrite(below, from, to);
+                }
             }
             Value::Object(named) if NAMED.contains(&keyword) => {
-                named
-                    .values_mut()
-                    .for_each(|below| rewrite(below, from, to));
+                for below in named.values_mut() {
+                    rewrite(below, from, to);
+                }
             }
             Value::Object(_) if ONE.contains(&keyword) => rewrite(value, from, to),
             _ => {}
