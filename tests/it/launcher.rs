@@ -10,7 +10,7 @@
 mod fixture;
 
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _};
+use std::io::Seek as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use fixture::{Checkout, Run, Setsid, command, date, finish, found, wait_until};
+use fixture::{Checkout, Run, Setsid, command, completed, date, finish, found, wait_until};
 
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -41,7 +41,7 @@ fn content(path: &Path) -> String {
 fn the_first_start_builds_and_then_serves_the_client_that_waited() {
     let checkout = Checkout::new();
     checkout.open_gate();
-    let run = checkout.run(checkout.start().args(["--port", "0"]));
+    let run = completed(checkout.start().args(["--port", "0"]));
     run.served_by("built as debug");
     assert!(
         run.stdout.contains("argument --port\nargument 0\n"),
@@ -62,7 +62,7 @@ fn the_first_start_builds_and_then_serves_the_client_that_waited() {
 fn the_start_after_the_first_build_asks_for_a_release_build_beside() {
     let checkout = Checkout::new();
     checkout.open_gate();
-    checkout.run(&mut checkout.start());
+    completed(&mut checkout.start());
     checkout
         .run(&mut checkout.start())
         .served_by("built as debug");
@@ -84,7 +84,7 @@ fn an_outdated_executable_serves_at_once_while_its_successor_is_built() {
     let checkout = outdated();
     let mut running = File::open(checkout.private()).unwrap();
 
-    checkout.run(&mut checkout.start()).served_by("old");
+    completed(&mut checkout.start()).served_by("old");
     wait_until("the build to begin", || checkout.calls().len() == 1);
     assert!(
         checkout.calls()[0].contains("--release"),
@@ -100,9 +100,8 @@ fn an_outdated_executable_serves_at_once_while_its_successor_is_built() {
     wait_until("the successor", || {
         content(&checkout.private()).contains("built as release")
     });
-    let mut bytes = String::new();
     running.rewind().unwrap();
-    running.read_to_string(&mut bytes).unwrap();
+    let bytes = std::io::read_to_string(running).unwrap();
     assert!(
         bytes.contains("server old"),
         "the running executable was written to"
@@ -118,7 +117,7 @@ fn a_fresh_executable_is_started_and_nothing_is_built() {
     let checkout = Checkout::new();
     checkout.sources(DAY);
     checkout.server(PRIVATE, "fresh", HOUR);
-    checkout.run(&mut checkout.start()).served_by("fresh");
+    completed(&mut checkout.start()).served_by("fresh");
     assert_eq!(checkout.calls(), [""; 0]);
 }
 
@@ -139,7 +138,7 @@ fn an_executable_that_cargo_left_is_taken_at_once() {
 #[test]
 fn an_edit_during_the_build_makes_its_result_outdated() {
     let checkout = outdated();
-    checkout.run(&mut checkout.start()).served_by("old");
+    completed(&mut checkout.start()).served_by("old");
     wait_until("the build to begin", || checkout.calls().len() == 1);
     date(&checkout.root().join("src/main.rs"), Duration::ZERO);
     checkout.open_gate();
@@ -202,7 +201,7 @@ fn a_failed_first_build_says_what_failed_and_what_to_do() {
     let checkout = Checkout::new();
     checkout.break_builds();
     checkout.open_gate();
-    let run = checkout.run(&mut checkout.start());
+    let run = completed(&mut checkout.start());
     run.refused("the build failed");
     assert!(run.stderr.contains("cargo speaks on stderr"), "{run:?}");
     assert_eq!(checkout.leftovers(), [""; 0]);
@@ -214,7 +213,7 @@ fn a_failed_build_beside_leaves_the_old_executable_in_use() {
     checkout.break_builds();
     checkout.open_gate();
     for starts in 1..=2 {
-        checkout.run(&mut checkout.start()).served_by("old");
+        completed(&mut checkout.start()).served_by("old");
         wait_until("the build to be tried", || checkout.calls().len() == starts);
         wait_until("its end", || checkout.leftovers().is_empty());
     }
@@ -224,7 +223,7 @@ fn a_failed_build_beside_leaves_the_old_executable_in_use() {
 fn without_cargo_an_outdated_executable_serves_and_a_missing_one_is_explained() {
     let checkout = outdated();
     checkout.remove_cargo();
-    checkout.run(&mut checkout.start()).served_by("old");
+    completed(&mut checkout.start()).served_by("old");
     fs::remove_file(checkout.private()).unwrap();
     checkout
         .run(&mut checkout.start())
@@ -236,11 +235,11 @@ fn majordomus_bin_is_run_and_nothing_is_built() {
     let checkout = outdated();
     checkout.server("elsewhere/majordomus", "elsewhere", DAY);
     let elsewhere = checkout.root().join("elsewhere/majordomus");
-    let run = checkout.run(checkout.start().env("MAJORDOMUS_BIN", elsewhere));
+    let run = completed(checkout.start().env("MAJORDOMUS_BIN", elsewhere));
     run.served_by("elsewhere");
     assert_eq!(checkout.calls(), [""; 0]);
 
-    let run = checkout.run(checkout.start().env("MAJORDOMUS_BIN", checkout.root()));
+    let run = completed(checkout.start().env("MAJORDOMUS_BIN", checkout.root()));
     run.refused("MAJORDOMUS_BIN names no executable");
 }
 
@@ -252,9 +251,9 @@ fn majordomus_no_build_never_builds() {
         start.env("MAJORDOMUS_NO_BUILD", "1");
         start
     };
-    checkout.run(&mut no_build()).served_by("old");
+    completed(&mut no_build()).served_by("old");
     checkout.server("target/release/majordomus", "built by hand", Duration::ZERO);
-    checkout.run(&mut no_build()).served_by("built by hand");
+    completed(&mut no_build()).served_by("built by hand");
     fs::remove_dir_all(checkout.root().join("target")).unwrap();
     checkout
         .run(&mut no_build())
@@ -271,7 +270,7 @@ fn it_works_from_any_folder_through_links_and_in_a_path_with_odd_characters() {
     symlink(checkout.launcher(), links.join("absolute")).unwrap();
     symlink("absolute", links.join("relative")).unwrap();
 
-    let run = checkout.run(&mut checkout.start_as(&links.join("relative")));
+    let run = completed(&mut checkout.start_as(&links.join("relative")));
     run.served_by("built as debug");
     let share = format!("share {}\n", checkout.root().join("share").display());
     assert!(run.stdout.contains(&share), "{run:?}");
@@ -286,7 +285,7 @@ fn it_works_from_any_folder_through_links_and_in_a_path_with_odd_characters() {
 fn a_share_folder_named_by_the_user_is_kept() {
     let checkout = Checkout::new();
     checkout.server(PRIVATE, "fresh", Duration::ZERO);
-    let run = checkout.run(checkout.start().env("MAJORDOMUS_SHARE", "/elsewhere"));
+    let run = completed(checkout.start().env("MAJORDOMUS_SHARE", "/elsewhere"));
     assert!(run.stdout.contains("share /elsewhere\n"), "{run:?}");
 }
 

@@ -192,11 +192,6 @@ impl Checkout {
         start
     }
 
-    /// Starts, sends one line, closes the input and waits for the end.
-    pub(super) fn run(&self, start: &mut Command) -> Run {
-        Run::of(&finish(start.spawn().unwrap()))
-    }
-
     /// Files that an interrupted or finished build must not leave.
     pub(super) fn leftovers(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.root.join("target/launcher")) else {
@@ -209,6 +204,11 @@ impl Checkout {
     pub(super) fn log(&self) -> String {
         fs::read_to_string(self.root.join(".ai/local/build.log")).unwrap_or_default()
     }
+}
+
+/// Starts, sends one line, closes the input and waits for the end.
+pub(super) fn completed(start: &mut Command) -> Run {
+    Run::of(&finish(start.spawn().unwrap()))
 }
 
 /// Sends one line to a started launcher, closes its input and waits for its end.
