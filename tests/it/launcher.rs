@@ -63,15 +63,11 @@ fn the_start_after_the_first_build_asks_for_a_release_build_beside() {
     let checkout = Checkout::new();
     checkout.open_gate();
     completed(&mut checkout.start());
-    checkout
-        .run(&mut checkout.start())
-        .served_by("built as debug");
+    completed(&mut checkout.start()).served_by("built as debug");
     wait_until("the release build", || {
         content(&checkout.private()).contains("built as release")
     });
-    checkout
-        .run(&mut checkout.start())
-        .served_by("built as release");
+    completed(&mut checkout.start()).served_by("built as release");
     assert_eq!(
         checkout.calls().len(),
         2,
@@ -106,9 +102,7 @@ fn an_outdated_executable_serves_at_once_while_its_successor_is_built() {
         bytes.contains("server old"),
         "the running executable was written to"
     );
-    checkout
-        .run(&mut checkout.start())
-        .served_by("built as release");
+    completed(&mut checkout.start()).served_by("built as release");
     assert!(checkout.log().contains("cargo speaks on stdout"));
 }
 
@@ -125,9 +119,7 @@ fn a_fresh_executable_is_started_and_nothing_is_built() {
 fn an_executable_that_cargo_left_is_taken_at_once() {
     let checkout = Checkout::new();
     checkout.server("target/debug/majordomus", "left by cargo", Duration::ZERO);
-    checkout
-        .run(&mut checkout.start())
-        .served_by("left by cargo");
+    completed(&mut checkout.start()).served_by("left by cargo");
     wait_until("the release build beside", || checkout.calls().len() == 1);
     checkout.open_gate();
     wait_until("its copy", || {
@@ -145,9 +137,7 @@ fn an_edit_during_the_build_makes_its_result_outdated() {
     wait_until("the copy", || {
         content(&checkout.private()).contains("built as release")
     });
-    checkout
-        .run(&mut checkout.start())
-        .served_by("built as release");
+    completed(&mut checkout.start()).served_by("built as release");
     wait_until("the second build", || checkout.calls().len() == 2);
 }
 
@@ -179,9 +169,7 @@ fn outlives(setsid: Setsid, shell: &str) {
     drop(client);
     checkout.open_gate();
     wait_until("the executable", || checkout.private().exists());
-    checkout
-        .run(&mut checkout.start())
-        .served_by("built as debug");
+    completed(&mut checkout.start()).served_by("built as debug");
 }
 
 #[test]
@@ -225,9 +213,7 @@ fn without_cargo_an_outdated_executable_serves_and_a_missing_one_is_explained() 
     checkout.remove_cargo();
     completed(&mut checkout.start()).served_by("old");
     fs::remove_file(checkout.private()).unwrap();
-    checkout
-        .run(&mut checkout.start())
-        .refused("no cargo to build one");
+    completed(&mut checkout.start()).refused("no cargo to build one");
 }
 
 #[test]
@@ -255,9 +241,7 @@ fn majordomus_no_build_never_builds() {
     checkout.server("target/release/majordomus", "built by hand", Duration::ZERO);
     completed(&mut no_build()).served_by("built by hand");
     fs::remove_dir_all(checkout.root().join("target")).unwrap();
-    checkout
-        .run(&mut no_build())
-        .refused("MAJORDOMUS_NO_BUILD forbids");
+    completed(&mut no_build()).refused("MAJORDOMUS_NO_BUILD forbids");
     assert_eq!(checkout.calls(), [""; 0]);
 }
 
@@ -356,7 +340,5 @@ fn the_command_of_the_client_files_finds_the_launcher_from_any_folder_of_a_check
     fs::create_dir(&below).unwrap();
     let entry = entry_of_json(".mcp.json");
     let mut start = checkout.start_as(Path::new(&found(&entry.command)));
-    checkout
-        .run(start.args(&entry.args).current_dir(below))
-        .served_by("fresh");
+    completed(start.args(&entry.args).current_dir(below)).served_by("fresh");
 }
