@@ -3,6 +3,7 @@
 //! What they hold: a client that starts never waits for a build if there is anything to run; stdout belongs to the
 //! server; a running executable is never written to; a build outlives the client that caused it.
 #![expect(
+    clippy::panic,
     clippy::unwrap_used,
     reason = "a test that cannot set itself up has failed"
 )]
