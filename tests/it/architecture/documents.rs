@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use majordomus::floor::limits::TABLE;
 
-use super::{entries, root, text};
+use super::source::Source;
+use super::{entries, root, rust_files, text};
 
 /// Packages in `Cargo.lock`. Every one is compiled by everybody: a higher number is a decision, made here.
 const MOST_PACKAGES: usize = 205;
@@ -54,6 +55,20 @@ fn every_dependency_is_argued_and_nothing_else_is() {
         .map(|row| in_backticks(&row[0]))
         .collect();
     assert_eq!(argued, declared(&text("Cargo.toml")));
+}
+
+/// What names every crate: the library and its executable, or the tests for what only they use.
+#[test]
+fn every_dependency_is_used() {
+    let files = ["src", "tests", "benches"].into_iter().flat_map(rust_files);
+    let sources: Vec<_> = files.map(|(_, text)| Source::parse(&text)).collect();
+    for name in declared(&text("Cargo.toml")) {
+        let path = name.replace('-', "_");
+        assert!(
+            sources.iter().any(|source| source.names(&path)),
+            "nobody names `{name}`"
+        );
+    }
 }
 
 #[test]
