@@ -332,7 +332,7 @@ impl Host {
                 site,
                 links,
                 http,
-                wiring,
+                own,
                 url,
                 address,
                 preferred,

@@ -130,7 +130,7 @@ impl<'a> Process<'a> {
         let why = if signal.is_some() {
             Stop::Signal
         } else {
-            Stop::HandOver
+            Stop::ClientGone
         };
         let stopped = hosting.stop(why);
         tokio::select! {
