@@ -8,4 +8,5 @@ pub mod fs;
 pub mod git;
 pub mod jsonrpc;
 pub mod limits;
+pub mod log;
 pub mod paths;
