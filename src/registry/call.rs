@@ -32,7 +32,9 @@ pub enum Delivery {
 
 /// Where progress goes: `(progress, total, message)`. Does nothing when the client asked for none.
 #[derive(Clone)]
-pub struct Progress(Arc<dyn Fn(f64, Option<f64>, Option<&str>) + Send + Sync>);
+pub struct Progress(Arc<ProgressSink>);
+
+type ProgressSink = dyn Fn(f64, Option<f64>, Option<&str>) + Send + Sync;
 
 impl Progress {
     /// Reports nowhere.
