@@ -10,8 +10,8 @@
 /// What every client runs, as the arguments of `sh`.
 const SHELL_LINE: &str = r#"exec "$(git rev-parse --show-toplevel)/bin/majordomus-mcp""#;
 
-/// How long a client waits for the first answer; ten minutes cover a cold build.
-const TIMEOUT_SECONDS: u32 = 600;
+/// How long a client waits for the first answer; an hour covers a cold build on a slow machine.
+const TIMEOUT_SECONDS: u32 = 3600;
 
 /// One generated file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,25 +48,31 @@ pub fn files() -> Vec<ClientFile> {
 
 /// `.mcp.json`; `timeout` is in milliseconds.
 fn mcp_json() -> String {
-    let value = serde_json::json!({ "mcpServers": { "majordomus": {
-        "type": "stdio",
-        "command": "sh",
-        "args": ["-c", SHELL_LINE],
-        "env": {},
-        "timeout": TIMEOUT_SECONDS * 1000,
-    } } });
-    format!("{value:#}\n")
+    json_file("      \"type\": \"stdio\",\n")
 }
 
 /// `.gemini/settings.json`; `timeout` is in milliseconds.
 fn gemini_settings() -> String {
-    let value = serde_json::json!({ "mcpServers": { "majordomus": {
-        "command": "sh",
-        "args": ["-c", SHELL_LINE],
-        "env": {},
-        "timeout": TIMEOUT_SECONDS * 1000,
-    } } });
-    format!("{value:#}\n")
+    json_file("")
+}
+
+/// The layout that both JSON clients share; `first` stands in front of the command.
+fn json_file(first: &str) -> String {
+    let line = serde_json::Value::from(SHELL_LINE);
+    let timeout = TIMEOUT_SECONDS * 1000;
+    format!(
+        r#"{{
+  "mcpServers": {{
+    "majordomus": {{
+{first}      "command": "sh",
+      "args": ["-c", {line}],
+      "env": {{}},
+      "timeout": {timeout}
+    }}
+  }}
+}}
+"#
+    )
 }
 
 /// `.codex/config.toml`; literal strings, so that nothing needs an escape.
@@ -98,6 +104,9 @@ mod tests {
                 file.path
             );
             assert!(file.text.ends_with('\n'));
+            if file.path.ends_with("json") {
+                serde_json::from_str::<serde_json::Value>(&file.text).unwrap();
+            }
         }
         assert!(
             !SHELL_LINE.contains('\''),

@@ -1,0 +1,459 @@
+//! Asking the checkout's server, as the plain HTTP client that a command is.
+//!
+//! *Owner*: the process that the lease document names and that has *proven* itself. Another user's process may sit on
+//! the port, so the token is sent to nobody before an answer to a fresh nonce shows that the other side knows it too;
+//! the proof and every later request travel on one TCP connection, so nobody can take the port in between.
+//! *Absence*: why there is no owner to ask; not an error of anybody's, and each one has a hint.
+//!
+//! Plain TCP to 127.0.0.1; proxy variables are not read. Every step has a time limit. Methods and paths are those of
+//! the capability's route: nothing here names a capability.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::report::{Exit, Failure};
+use crate::floor::limits;
+use crate::floor::paths::Site;
+use crate::lease::document::{Document, Reading, State};
+use crate::lease::secret::Token;
+use crate::link::handshake::{Nonce, Side, Transcript};
+use crate::registry::capability::{Capability, Kind};
+
+/// How long connecting and proving may take; a server that is only busy makes it easily.
+const PROVE: Duration = Duration::from_secs(2);
+/// How long one answer may take; a server that never answers must not hold a terminal.
+const ANSWER: Duration = Duration::from_mins(5);
+/// The path that proves the server.
+const LEASE_PATH: &str = "/lease";
+
+/// Why there is no owner to ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Absence {
+    /// There is no lease document.
+    NoDocument,
+    /// The document cannot be understood.
+    Unreadable(String),
+    /// It was written under another kernel, or in another container.
+    OtherScope,
+    /// Its process has not published an address.
+    NotReady(State),
+    /// Nothing answers at the published address.
+    Unreachable(String),
+    /// Something answers, but does not know the checkout's token.
+    Unproven,
+    /// The connection stands, but no answer comes.
+    Silent,
+    /// The checkout has no token that this user can read.
+    NoToken(String),
+}
+
+impl Absence {
+    /// The machine word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::NoDocument => "absent",
+            Self::Unreadable(_) => "unreadable",
+            Self::OtherScope => "foreign",
+            Self::NotReady(State::Draining) => "draining",
+            Self::NotReady(_) => "starting",
+            Self::Unreachable(_) => "stale",
+            Self::Unproven => "unproven",
+            Self::Silent => "silent",
+            Self::NoToken(_) => "no_token",
+        }
+    }
+
+    /// What helps.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Silent => "majordomus status, which names the process that holds the lease",
+            Self::OtherScope => "run the command where the server runs",
+            _ => "majordomus serve, or open an MCP client in this checkout",
+        }
+    }
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoDocument => f.write_str("no server runs in this checkout"),
+            Self::Unreadable(reason) => {
+                write!(f, "no server runs in this checkout: server.json {reason}")
+            }
+            Self::OtherScope => f.write_str(
+                "the checkout's server runs under another kernel or in another container",
+            ),
+            Self::NotReady(State::Draining) => {
+                f.write_str("the checkout's last server has left, and none has taken over yet")
+            }
+            Self::NotReady(_) => f.write_str("the checkout's server is starting"),
+            Self::Unreachable(reason) => write!(
+                f,
+                "server.json is left over: nothing answers at its address ({reason})"
+            ),
+            Self::Unproven => f.write_str(
+                "server.json is left over: what answers at its address is not this checkout's server",
+            ),
+            Self::Silent => f.write_str("the checkout's server does not answer; it may be stopped"),
+            Self::NoToken(reason) => {
+                write!(f, "the checkout's token cannot be read: {reason}")
+            }
+        }
+    }
+}
+
+impl From<Absence> for Failure {
+    fn from(absence: Absence) -> Self {
+        Self::new(Exit::Failed, absence.to_string()).hint(absence.hint())
+    }
+}
+
+/// The proven owner, and one connection to it.
+#[derive(Debug)]
+pub struct Owner {
+    sender: SendRequest<Full<Bytes>>,
+    authority: String,
+    token: Token,
+    /// What its lease document said.
+    pub document: Document,
+}
+
+impl Owner {
+    /// Finds the checkout's owner and makes it prove itself.
+    ///
+    /// # Errors
+    /// Why there is none to ask.
+    pub async fn reach(site: &Site) -> Result<Self, Absence> {
+        let document = read(site)?;
+        let Some(address) = address_of(&document) else {
+            return Err(Absence::NotReady(document.state));
+        };
+        let token = match Token::read(&site.token()) {
+            Ok(Some(token)) => token,
+            Ok(None) => return Err(Absence::NoToken("it does not exist".to_owned())),
+            Err(error) => {
+                return Err(Absence::NoToken(
+                    crate::floor::error::Chain(&error).to_string(),
+                ));
+            }
+        };
+        match timeout(PROVE, connect(address)).await {
+            Err(_) => Err(Absence::Silent),
+            Ok(Err(reason)) => Err(Absence::Unreachable(reason)),
+            Ok(Ok(sender)) => {
+                let mut owner = Self {
+                    sender,
+                    authority: address.to_string(),
+                    token,
+                    document,
+                };
+                match timeout(PROVE, owner.prove(site.root_id())).await {
+                    Err(_) => Err(Absence::Silent),
+                    Ok(true) => Ok(owner),
+                    Ok(false) => Err(Absence::Unproven),
+                }
+            }
+        }
+    }
+
+    /// Asks for a proof over a fresh nonce. Nothing secret is sent.
+    async fn prove(&mut self, root_id: &str) -> bool {
+        let ours = Nonce::random();
+        let Ok(Value::String(nonce)) = serde_json::to_value(&ours) else {
+            return false;
+        };
+        let path = format!("{LEASE_PATH}?nonce={nonce}");
+        let request = self.request(Method::GET, &path, None);
+        let Ok(Ok((StatusCode::OK, body))) = self.send(request).await.map(Ok::<_, Failure>) else {
+            return false;
+        };
+        let Ok(answer) = serde_json::from_slice::<Challenge>(&body) else {
+            return false;
+        };
+        answer.instance == self.document.instance
+            && answer.root_id == root_id
+            && Transcript {
+                bridge: &ours,
+                host: &answer.nonce,
+                instance: &answer.instance,
+                root_id,
+            }
+            .verify(self.token.key(), Side::Host, &answer.proof)
+    }
+
+    /// Calls a capability through its route.
+    ///
+    /// # Errors
+    /// When it has no route, the connection breaks, or the server refuses.
+    pub async fn call(
+        &mut self,
+        capability: &Capability,
+        arguments: &Value,
+    ) -> Result<Value, Failure> {
+        let Some(route) = capability.exposure.route else {
+            return Err(Failure::new(
+                Exit::Failed,
+                format!("`{}` has no HTTP route to call it by", capability.id),
+            )
+            .hint(format!("majordomus describe {}", capability.id)));
+        };
+        if capability.kind == Kind::Command {
+            self.post(route, arguments).await
+        } else {
+            self.get(&format!("{route}{}", query(arguments))).await
+        }
+    }
+
+    /// Sends an authenticated GET and reads a JSON answer.
+    ///
+    /// # Errors
+    /// When the connection breaks or the server refuses.
+    pub async fn get(&mut self, path: &str) -> Result<Value, Failure> {
+        let request = self.authorised(self.request(Method::GET, path, None));
+        let (status, body) = self.send(request).await?;
+        answer(status, &body)
+    }
+
+    /// Sends an authenticated POST with a JSON body and reads a JSON answer.
+    ///
+    /// # Errors
+    /// When the connection breaks or the server refuses.
+    pub async fn post(&mut self, path: &str, body: &Value) -> Result<Value, Failure> {
+        let body = Bytes::from(body.to_string());
+        let request = self.authorised(self.request(Method::POST, path, Some(body)));
+        let (status, body) = self.send(request).await?;
+        answer(status, &body)
+    }
+
+    /// Builds a request that holds no secret.
+    fn request(&self, method: Method, path: &str, body: Option<Bytes>) -> Request<Full<Bytes>> {
+        let has_body = body.is_some();
+        let mut request = Request::new(Full::new(body.unwrap_or_default()));
+        *request.method_mut() = method;
+        // A path that is no URI only comes from a registry that `validate` refuses; the root answers 404 then.
+        *request.uri_mut() = path.parse().unwrap_or_default();
+        let headers = request.headers_mut();
+        if let Ok(host) = self.authority.parse() {
+            headers.insert(HOST, host);
+        }
+        let value = hyper::header::HeaderValue::from_static;
+        headers.insert(ACCEPT, value("application/json"));
+        headers.insert(
+            USER_AGENT,
+            value(concat!("majordomus/", env!("CARGO_PKG_VERSION"))),
+        );
+        if has_body {
+            headers.insert(CONTENT_TYPE, value("application/json"));
+        }
+        request
+    }
+
+    /// Adds the token; only ever called on a proven owner's requests.
+    fn authorised(&self, mut request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
+        let bearer = format!("Bearer {}", self.token.hex());
+        if let Ok(mut value) = hyper::header::HeaderValue::from_str(&bearer) {
+            value.set_sensitive(true);
+            request.headers_mut().insert(AUTHORIZATION, value);
+        }
+        request
+    }
+
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes), Failure> {
+        let exchange = async {
+            self.sender
+                .ready()
+                .await
+                .map_err(|error| Failure::from_error(&error))?;
+            let response = self
+                .sender
+                .send_request(request)
+                .await
+                .map_err(|error| Failure::from_error(&error))?;
+            let status = response.status();
+            let body = Limited::new(response.into_body(), limits::FRAME_BYTES)
+                .collect()
+                .await
+                .map_err(|error| {
+                    Failure::new(Exit::Failed, format!("the server's answer broke off: {error}"))
+                })?;
+            Ok((status, body.to_bytes()))
+        };
+        timeout(ANSWER, exchange)
+            .await
+            .unwrap_or_else(|_| Err(Absence::Silent.into()))
+    }
+}
+
+/// What [`LEASE_PATH`] answers to a nonce; other fields are not of interest here.
+#[derive(Debug, serde::Deserialize)]
+struct Challenge {
+    instance: String,
+    root_id: String,
+    nonce: Nonce,
+    proof: String,
+}
+
+/// Reads the lease document as far as it names an owner of this scope.
+///
+/// # Errors
+/// Why it names none.
+pub fn read(site: &Site) -> Result<Document, Absence> {
+    let document = match Document::read(&site.lease_document()) {
+        Reading::Document(document) => document,
+        Reading::Absent => return Err(Absence::NoDocument),
+        Reading::Empty => return Err(Absence::Unreadable("is empty".to_owned())),
+        Reading::Corrupt(reason) => return Err(Absence::Unreadable(reason.to_string())),
+    };
+    if document.scope != site.scope() {
+        return Err(Absence::OtherScope);
+    }
+    if document.state != State::Ready {
+        return Err(Absence::NotReady(document.state));
+    }
+    Ok(document)
+}
+
+/// The loopback address that the document publishes; any other address is not an owner's.
+fn address_of(document: &Document) -> Option<SocketAddr> {
+    let text = document.url.as_deref()?;
+    let authority = text.strip_prefix("http://")?.trim_end_matches('/');
+    let address: SocketAddr = authority.parse().ok()?;
+    (address.ip() == Ipv4Addr::LOCALHOST).then_some(address)
+}
+
+async fn connect(address: SocketAddr) -> Result<SendRequest<Full<Bytes>>, String> {
+    let stream = TcpStream::connect(address)
+        .await
+        .map_err(|error| error.to_string())?;
+    drop(stream.set_nodelay(true));
+    let (sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| error.to_string())?;
+    tokio::spawn(async move {
+        // A broken connection shows in the request that waits for it.
+        drop(connection.await);
+    });
+    Ok(sender)
+}
+
+/// Reads an answer, or a problem (RFC 9457) as a failure.
+fn answer(status: StatusCode, body: &[u8]) -> Result<Value, Failure> {
+    if status.is_success() {
+        if body.is_empty() {
+            return Ok(Value::Null);
+        }
+        return serde_json::from_slice(body).map_err(|error| {
+            Failure::new(
+                Exit::Failed,
+                format!("the server's answer is not JSON: {error}"),
+            )
+        });
+    }
+    let problem: Value = serde_json::from_slice(body).unwrap_or_default();
+    let word = |key: &str| problem.get(key).and_then(Value::as_str);
+    let cause = word("detail").or_else(|| word("title")).map_or_else(
+        || format!("the server answered {status}"),
+        super::screen::clean,
+    );
+    let exit = if status == StatusCode::CONFLICT {
+        Exit::Conflict
+    } else {
+        Exit::Failed
+    };
+    let failure = Failure::new(exit, cause);
+    Err(match word("hint") {
+        Some(hint) => failure.hint(super::screen::clean(hint)),
+        None => failure,
+    })
+}
+
+/// Renders arguments as a query string: one `key=value` each, an array as its key repeated.
+fn query(arguments: &Value) -> String {
+    let mut text = String::new();
+    let mut pair = |key: &str, value: &str| {
+        text.push(if text.is_empty() { '?' } else { '&' });
+        encode(key, &mut text);
+        text.push('=');
+        encode(value, &mut text);
+    };
+    let plain = |value: &Value| match value {
+        Value::String(words) => words.clone(),
+        other => other.to_string(),
+    };
+    for (key, value) in arguments.as_object().into_iter().flatten() {
+        match value {
+            Value::Null => {}
+            Value::Array(items) => items.iter().for_each(|item| pair(key, &plain(item))),
+            other => pair(key, &plain(other)),
+        }
+    }
+    text
+}
+
+/// Percent-encodes everything but unreserved characters (RFC 3986).
+fn encode(words: &str, into: &mut String) {
+    for byte in words.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            into.push(char::from(byte));
+        } else {
+            into.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+/// Runs a command's future on a runtime of its own.
+///
+/// # Errors
+/// When no runtime can be made, and whatever the future fails with.
+pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::from_error(&error))?
+        .block_on(future)
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::StatusCode;
+    use serde_json::json;
+
+    use super::{answer, query};
+    use crate::cli::report::Exit;
+
+    #[test]
+    fn arguments_become_a_query() {
+        assert_eq!(query(&json!({})), "");
+        assert_eq!(
+            query(&json!({ "a": "x y&z", "n": 3, "list": ["ü", "/"], "no": null })),
+            "?a=x%20y%26z&n=3&list=%C3%BC&list=%2F"
+        );
+    }
+
+    #[test]
+    fn a_problem_becomes_a_failure_with_its_hint() {
+        let body = br#"{"title":"Not Found","detail":"no such thing","hint":"look\u001b"}"#;
+        let failure = answer(StatusCode::NOT_FOUND, body).unwrap_err();
+        assert_eq!(failure.causes, ["no such thing"]);
+        assert_eq!(failure.hints, ["look\u{fffd}"]);
+        assert_eq!(failure.exit, Exit::Failed);
+        assert_eq!(
+            answer(StatusCode::CONFLICT, b"x").unwrap_err().exit,
+            Exit::Conflict
+        );
+        assert_eq!(answer(StatusCode::OK, b"{\"a\":1}").unwrap(), json!({"a": 1}));
+    }
+}
