@@ -11,6 +11,7 @@ use crate::cli::offline;
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen};
 use crate::registry::capability::Capability;
+use crate::registry::words;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -59,12 +60,7 @@ pub fn whole(capability: &Capability) -> Value {
 
 fn render(capability: &Capability, screen: Screen) -> String {
     let exposure = &capability.exposure;
-    let mut text = format!(
-        "{}  {}\n{}\n\n",
-        screen.mark(Mark::Bold, capability.id),
-        capability.title,
-        capability.description
-    );
+    let mut text = format!("{}\n", screen.mark(Mark::Bold, capability.id));
     let facts = [
         ("kind", Some(capability.kind.as_str().to_owned())),
         ("retry", Some(capability.retry.as_str().to_owned())),
@@ -89,17 +85,6 @@ fn render(capability: &Capability, screen: Screen) -> String {
             let _ = writeln!(text, "{name:<9} {fact}");
         }
     }
-    for (name, schema) in [("input", &capability.input), ("output", &capability.output)] {
-        let _ = writeln!(text, "\n{}\n{schema:#}", screen.mark(Mark::Bold, name));
-    }
-    for example in &capability.examples {
-        let _ = writeln!(
-            text,
-            "\n{}\nmajordomus call {} --json '{}'",
-            screen.mark(Mark::Bold, example.title),
-            capability.id,
-            example.arguments.to_string().replace('\'', r"'\''"),
-        );
-    }
+    text.push_str(&words::section(capability));
     text
 }

@@ -10,7 +10,6 @@ use crate::cli::settings::{Reader, VARIABLES};
 use crate::floor::limits;
 use crate::http::problem;
 use crate::registry::call::RefusalCode;
-use crate::registry::capability::Capability;
 use crate::registry::catalog::Registry;
 
 /// `openapi.json`.
@@ -47,74 +46,18 @@ pub fn index() -> String {
     text
 }
 
-/// `capabilities.md`: the exposure table, then each capability.
+/// `capabilities.md`: the exposure table, then each capability, as the registry tells it.
 #[must_use]
 pub fn capabilities(registry: &Registry) -> String {
-    let mut text = markdown::page(
+    let told = registry.reference();
+    let body = told.split_once("\n\n").map_or("", |(_, body)| body);
+    let text = markdown::page(
         "Capabilities",
         "One typed declaration each; tools, resources, routes and commands are projections of it. \
          The kind decides the method: `query` and `resource` are read (GET), `command` changes something (POST). \
          The retry class says what a resend after the owner's death does.",
     );
-    let rows: Vec<Vec<String>> = registry.all().iter().map(exposure_row).collect();
-    text.push_str(&table(
-        &["id", "kind", "retry", "tool", "resource", "route", "CLI"],
-        &rows,
-    ));
-    for capability in registry.all() {
-        text.push_str(&capability_section(capability));
-    }
-    text.trim_end().to_owned() + "\n"
-}
-
-fn exposure_row(capability: &Capability) -> Vec<String> {
-    let exposure = &capability.exposure;
-    let route = exposure
-        .route
-        .map(|route| format!("{} {route}", capability.kind.method()));
-    let words = exposure
-        .cli
-        .map(|words| format!("majordomus {}", words.join(" ")));
-    vec![
-        format!("[`{}`](#{})", capability.id, anchor(capability.id)),
-        capability.kind.as_str().to_owned(),
-        capability.retry.as_str().to_owned(),
-        code(exposure.tool),
-        code(exposure.resource),
-        code(route.as_deref()),
-        code(words.as_deref()),
-    ]
-}
-
-/// How Markdown readers name the heading of an id.
-fn anchor(id: &str) -> String {
-    id.chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '_')
-        .collect::<String>()
-        .to_lowercase()
-}
-
-fn capability_section(capability: &Capability) -> String {
-    let mut text = format!(
-        "## {}\n\n**{}.** {}\n\n",
-        capability.id, capability.title, capability.description
-    );
-    for (title, schema) in [("Input", &capability.input), ("Output", &capability.output)] {
-        let _ = write!(text, "{title}:\n\n");
-        text.push_str(&markdown::block("json", &format!("{schema:#}")));
-    }
-    for example in &capability.examples {
-        let _ = write!(text, "Example, {}:\n\n", lower_first(example.title));
-        text.push_str(&markdown::block("json", &format!("{:#}", example.arguments)));
-    }
-    text
-}
-
-fn lower_first(words: &str) -> String {
-    let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_lowercase().collect::<String>() + chars.as_str()
-    })
+    format!("{text}{}\n", body.trim_end())
 }
 
 /// `environment.md`.
@@ -212,20 +155,4 @@ pub fn errors() -> String {
 pub fn tool_cost(registry: &Registry) -> (usize, usize) {
     let bytes = Value::from(registry.tools()).to_string().len();
     (bytes, bytes.div_ceil(4))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{anchor, lower_first};
-
-    #[test]
-    fn anchors_are_those_of_markdown_readers() {
-        assert_eq!(anchor("peers.list"), "peerslist");
-    }
-
-    #[test]
-    fn a_title_begins_in_lower_case_inside_a_sentence() {
-        assert_eq!(lower_first("Who is here"), "who is here");
-        assert_eq!(lower_first(""), "");
-    }
 }
