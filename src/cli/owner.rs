@@ -36,6 +36,8 @@ const PROVE: Duration = Duration::from_secs(2);
 const ANSWER: Duration = Duration::from_mins(5);
 /// The path that proves the server.
 const LEASE_PATH: &str = "/lease";
+/// The path that gives a one-time code for a page.
+const SIGN_IN_PATH: &str = "/api/v1/sign-in/codes";
 
 /// Why there is no owner to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -236,6 +238,24 @@ impl Owner {
         let request = self.authorised(self.request(Method::POST, path, Some(body)));
         let (status, body) = self.send(request).await?;
         answer(status, &body)
+    }
+
+    /// The server's root, without a slash at its end.
+    #[must_use]
+    pub fn base(&self) -> String {
+        format!("http://{}", self.authority)
+    }
+
+    /// Asks for a one-time code that signs a page in.
+    ///
+    /// # Errors
+    /// As [`Self::post`].
+    pub async fn sign_in_code(&mut self) -> Result<String, Failure> {
+        let answer = self.post(SIGN_IN_PATH, &serde_json::json!({})).await?;
+        match answer.get("code").and_then(Value::as_str) {
+            Some(code) => Ok(code.to_owned()),
+            None => Err(Failure::new(Exit::Failed, "the server gave no sign-in code")),
+        }
     }
 
     /// Builds a request that holds no secret.

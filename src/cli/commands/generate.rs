@@ -11,7 +11,6 @@ use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::reference::{self, Generated};
 use crate::cli::report::{Exit, Failure, Outcome};
-use crate::floor::fs;
 
 /// The line by which the source tree is known.
 const PACKAGE: &str = "name = \"majordomus\"";
@@ -104,5 +103,6 @@ fn write(root: &Path, file: &Generated) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
     }
-    fs::replace(&path, file.text.as_bytes()).map_err(|error| failed(&error))
+    // Tracked files keep the mode that the person's umask gives, so they are not replaced as private ones.
+    std::fs::write(&path, &file.text).map_err(|error| failed(&error))
 }

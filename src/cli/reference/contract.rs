@@ -8,12 +8,22 @@ use serde_json::Value;
 use super::pages::tool_cost;
 use crate::cli::arguments::Arguments;
 use crate::registry::catalog::Registry;
+use crate::registry::openapi::About;
 
 /// Tools that are served by default, at most (I10).
 pub const TOOLS: usize = 12;
 
 /// What `tools/list` may cost a model, in tokens of four bytes (I10).
 pub const TOOL_TOKENS: usize = 3000;
+
+/// What the document in the reference says about the server: nothing that differs between two checkouts.
+#[must_use]
+pub fn about() -> About<'static> {
+    About {
+        version: env!("CARGO_PKG_VERSION"),
+        url: None,
+    }
+}
 
 /// Checks everything that building the registry has not checked already.
 #[must_use]
