@@ -113,15 +113,19 @@ impl Ledger {
     pub fn unsent_handshakes(&self) -> Vec<(u64, Bytes)> {
         let unsent = |pending: &Pending| pending.handshake && pending.state != State::Sent;
         let pending = self.pending.iter().filter(|(_, pending)| unsent(pending));
-        pending.map(|(seq, pending)| (*seq, pending.raw.clone())).collect()
+        pending
+            .map(|(seq, pending)| (*seq, pending.raw.clone()))
+            .collect()
     }
 
     /// Every line that a new link begins with: the replays in the order of their seqs, then what has no answer.
     pub fn opening(&mut self) -> Vec<Line> {
         let mut replays: Vec<(u64, Bytes)> = self.retained.values().cloned().collect();
         replays.sort_by_key(|(seq, _)| *seq);
-        let mut lines: Vec<Line> =
-            replays.into_iter().map(|(seq, raw)| Line::new(seq, Verb::Replay, raw)).collect();
+        let mut lines: Vec<Line> = replays
+            .into_iter()
+            .map(|(seq, raw)| Line::new(seq, Verb::Replay, raw))
+            .collect();
         lines.push(Line::bare(0, Verb::Replayed));
         lines.extend(self.unsent());
         lines
@@ -181,7 +185,11 @@ impl Ledger {
         if let Some(slot) = slot {
             self.retain(slot, seq, pending.raw);
         }
-        Some(if pending.receipt { Receipt::Wanted } else { Receipt::None })
+        Some(if pending.receipt {
+            Receipt::Wanted
+        } else {
+            Receipt::None
+        })
     }
 
     /// The host asks to keep the frame of `seq` under `slot` when its answer is here.
@@ -211,7 +219,9 @@ impl Ledger {
 
     /// Whether progress of `seq` has come further than before; it never goes back, whoever reports it.
     pub fn progressed(&mut self, seq: u64, progress: f64) -> bool {
-        let Some(pending) = self.pending.get_mut(&seq) else { return false };
+        let Some(pending) = self.pending.get_mut(&seq) else {
+            return false;
+        };
         let further = progress > pending.progress;
         if further {
             pending.progress = progress;
@@ -221,7 +231,11 @@ impl Ledger {
 
     /// The client cancels the request that has this id: the newest one, if it used the id twice. Returns its seq.
     pub fn cancel(&mut self, id: &str) -> Option<u64> {
-        let found = self.pending.iter().rev().find(|(_, pending)| pending.id.as_json() == id);
+        let found = self
+            .pending
+            .iter()
+            .rev()
+            .find(|(_, pending)| pending.id.as_json() == id);
         let seq = found.map(|(seq, _)| *seq)?;
         self.kept_early.remove(&seq);
         self.remove(seq).map(|_| seq)
@@ -231,7 +245,9 @@ impl Ledger {
     pub fn abandon(&mut self, message: &str) -> Vec<Bytes> {
         self.bytes = 0;
         let pending = std::mem::take(&mut self.pending).into_values();
-        pending.map(|pending| jsonrpc::error(Some(&pending.id), -32603, message, None)).collect()
+        pending
+            .map(|pending| jsonrpc::error(Some(&pending.id), -32603, message, None))
+            .collect()
     }
 
     /// A later frame of a slot replaces an earlier one, never the other way round.

@@ -1,1 +1,3 @@
 //! The bridge.
+pub mod ledger;
+pub mod wire;

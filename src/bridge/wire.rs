@@ -33,16 +33,30 @@ pub enum AtEnd {
 pub struct Reader(ReaderKind);
 
 enum ReaderKind {
-    Memory { lines: mpsc::UnboundedReceiver<Line>, gauge: Arc<Gauge> },
-    Stream { io: BoxRead, lines: Lines, at_end: AtEnd, ended: bool },
+    Memory {
+        lines: mpsc::UnboundedReceiver<Line>,
+        gauge: Arc<Gauge>,
+    },
+    Stream {
+        io: BoxRead,
+        lines: Lines,
+        at_end: AtEnd,
+        ended: bool,
+    },
 }
 
 /// The writing half.
 pub struct Writer(WriterKind);
 
 enum WriterKind {
-    Memory { lines: mpsc::UnboundedSender<Line>, gauge: Arc<Gauge> },
-    Stream { io: BoxWrite, out: BytesMut },
+    Memory {
+        lines: mpsc::UnboundedSender<Line>,
+        gauge: Arc<Gauge>,
+    },
+    Stream {
+        io: BoxWrite,
+        out: BytesMut,
+    },
 }
 
 /// How many bytes wait in a channel.
@@ -60,7 +74,9 @@ impl std::fmt::Debug for Reader {
 
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer").field("pending", &self.pending()).finish()
+        f.debug_struct("Writer")
+            .field("pending", &self.pending())
+            .finish()
     }
 }
 
@@ -76,8 +92,14 @@ fn one_way() -> (Writer, Reader) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let gauge = Arc::new(Gauge::default());
     (
-        Writer(WriterKind::Memory { lines: sender, gauge: Arc::clone(&gauge) }),
-        Reader(ReaderKind::Memory { lines: receiver, gauge }),
+        Writer(WriterKind::Memory {
+            lines: sender,
+            gauge: Arc::clone(&gauge),
+        }),
+        Reader(ReaderKind::Memory {
+            lines: receiver,
+            gauge,
+        }),
     )
 }
 
@@ -87,8 +109,16 @@ pub fn stream(io: (BoxRead, BoxWrite), read: &[u8], at_end: AtEnd) -> (Reader, W
     let mut lines = Lines::default();
     lines.buffer().extend_from_slice(read);
     (
-        Reader(ReaderKind::Stream { io: io.0, lines, at_end, ended: false }),
-        Writer(WriterKind::Stream { io: io.1, out: BytesMut::new() }),
+        Reader(ReaderKind::Stream {
+            io: io.0,
+            lines,
+            at_end,
+            ended: false,
+        }),
+        Writer(WriterKind::Stream {
+            io: io.1,
+            out: BytesMut::new(),
+        }),
     )
 }
 
@@ -107,7 +137,12 @@ impl Reader {
                 }
                 Ok(line)
             }
-            ReaderKind::Stream { io, lines, at_end, ended } => loop {
+            ReaderKind::Stream {
+                io,
+                lines,
+                at_end,
+                ended,
+            } => loop {
                 if *ended && *at_end == AtEnd::Drop {
                     return Ok(None);
                 }

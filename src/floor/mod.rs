@@ -6,6 +6,7 @@ pub mod clock;
 pub mod error;
 pub mod fs;
 pub mod git;
+pub mod hex;
 pub mod jsonrpc;
 pub mod limits;
 pub mod log;

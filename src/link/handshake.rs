@@ -12,6 +12,8 @@ use hmac::{Hmac, KeyInit, Mac as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
+use crate::floor::hex;
+
 /// The version of the link that this build speaks.
 pub const LINK_VERSION: u32 = 1;
 
@@ -133,20 +135,13 @@ impl Transcript<'_> {
     /// Makes the proof of `side` under `key`.
     #[must_use]
     pub fn prove(&self, key: &[u8], side: Side) -> String {
-        let mac = self.keyed(key, side).finalize().into_bytes();
-        mac.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&self.keyed(key, side).finalize().into_bytes())
     }
 
     /// Checks the proof of `side`, in constant time.
     #[must_use]
     pub fn verify(&self, key: &[u8], side: Side, mac: &str) -> bool {
-        let bytes: Option<Vec<u8>> = (0..mac.len())
-            .step_by(2)
-            .map(|at| {
-                mac.get(at..at + 2)
-                    .and_then(|pair| u8::from_str_radix(pair, 16).ok())
-            })
-            .collect();
+        let bytes = hex::decode::<32>(mac.as_bytes());
         bytes.is_some_and(|bytes| self.keyed(key, side).verify_slice(&bytes).is_ok())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::error_code::ErrorCode;
@@ -10,9 +10,7 @@ use super::reply::{Failure, Outcome, Reply};
 use super::revision::Revision;
 use super::session::Session;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
-use crate::registry::call::{Delivery, OnceKey};
-use crate::registry::presence::Presence;
-use crate::registry::{Registry, changes::Changes};
+use crate::registry::{Changes, Delivery, Presence, Registry};
 
 /// How this server stands to the others of its checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +37,37 @@ pub struct About {
     pub url: watch::Receiver<Option<String>>,
     /// How it stands.
     pub standing: Standing,
+    /// Whether it still admits sessions and commands.
+    pub admission: Admission,
+}
+
+/// Asks whether this server still admits (I1): at each new session and each command.
+#[derive(Clone)]
+pub struct Admission(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Admission {
+    /// Asks `f`, which takes microseconds.
+    pub fn by(f: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(f))
+    }
+
+    /// Always admits: a server that is alone shares nothing.
+    #[must_use]
+    pub fn always() -> Self {
+        Self(Arc::new(|| true))
+    }
+
+    /// Whether it admits now.
+    #[must_use]
+    pub fn admits(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for Admission {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Admission")
+    }
 }
 
 /// One frame to handle.
@@ -50,8 +79,8 @@ pub struct Request {
     pub number: u64,
     /// How it arrived.
     pub delivery: Delivery,
-    /// Its identity across owners, if it has one.
-    pub key: Option<OnceKey>,
+    /// Who may resend it under the same number: the peer behind a link. `None` where nobody can.
+    pub key: Option<String>,
 }
 
 /// Registry, presence and changes behind the protocol.
@@ -64,7 +93,9 @@ pub struct Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("about", &self.about).finish_non_exhaustive()
+        f.debug_struct("Engine")
+            .field("about", &self.about)
+            .finish_non_exhaustive()
     }
 }
 
@@ -86,7 +117,12 @@ impl Engine {
         changes: Changes,
         about: About,
     ) -> Arc<Self> {
-        Arc::new(Self { registry, presence, changes, about })
+        Arc::new(Self {
+            registry,
+            presence,
+            changes,
+            about,
+        })
     }
 
     /// The registry behind the protocol.
@@ -131,7 +167,13 @@ impl Engine {
         let token = session.begin(request.number);
         let number = request.number;
         let params = request.frame.params();
-        let turn = Turn { session, request: &request, id: &id, revision, params };
+        let turn = Turn {
+            session,
+            request: &request,
+            id: &id,
+            revision,
+            params,
+        };
         let outcome = tokio::select! {
             biased;
             () = token.cancelled() => None,
@@ -142,12 +184,7 @@ impl Engine {
     }
 
     /// Tells the frame's revision, and refuses a modern frame without the `_meta` that it must carry.
-    fn era(
-        &self,
-        session: &Session,
-        request: &Request,
-        method: &str,
-    ) -> Result<Revision, Failure> {
+    fn era(&self, session: &Session, request: &Request, method: &str) -> Result<Revision, Failure> {
         let Some(named) = request.frame.revision() else {
             if matches!(method, "server/discover" | "subscriptions/listen") {
                 return Err(Failure::params(format!(
@@ -177,15 +214,15 @@ impl Engine {
         }
         match method {
             "initialize" if !modern => self.initialize(&turn),
-            "ping" if !modern => Ok(super::reply::Success::new(Value::Object(Default::default()))),
+            "ping" if !modern => Ok(super::reply::Success::new(Value::Object(Map::new()))),
             "resources/subscribe" if !modern => self.subscribe(&turn),
-            "resources/unsubscribe" if !modern => self.unsubscribe(&turn),
-            "server/discover" if modern => self.discover(&turn),
+            "resources/unsubscribe" if !modern => Self::unsubscribe(&turn),
+            "server/discover" if modern => Ok(self.discover(&turn)),
             "subscriptions/listen" if modern => self.listen(&turn).await,
-            "tools/list" => self.list_tools(&turn),
+            "tools/list" => Ok(self.list_tools(&turn)),
             "tools/call" => self.call_tool(turn, token).await,
-            "resources/list" => self.list_resources(&turn),
-            "resources/templates/list" => self.list_templates(&turn),
+            "resources/list" => Ok(self.list_resources(&turn)),
+            "resources/templates/list" => Ok(self.list_templates(&turn)),
             "resources/read" => self.read_resource(turn, token).await,
             _ => Err(Failure::unknown_method(method)),
         }

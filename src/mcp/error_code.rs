@@ -21,6 +21,8 @@ pub enum ErrorCode {
     UnsupportedRevision,
     /// A resource that does not exist: -32002, and -32602 from 2026-07-28 on.
     ResourceNotFound,
+    /// The request was not taken, since this server no longer admits (I1): -32603. A link gives it back instead.
+    NotOwner,
 }
 
 impl ErrorCode {
@@ -32,7 +34,7 @@ impl ErrorCode {
             Self::InvalidRequest => -32600,
             Self::MethodNotFound => -32601,
             Self::InvalidParams => -32602,
-            Self::Internal => -32603,
+            Self::Internal | Self::NotOwner => -32603,
             Self::HeaderMismatch => -32020,
             Self::UnsupportedRevision => -32022,
             Self::ResourceNotFound if revision.is_modern() => -32602,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
 use super::opening::LIST_TTL_MS;
-use super::reply::{Outcome, Success};
+use super::reply::Success;
 use super::revision::Revision;
 
 /// Keys of a tool that came with a later revision than the first.
@@ -18,16 +18,21 @@ const TOOL_KEYS: [(&str, Revision); 3] = [
 const RESOURCE_KEYS: [(&str, Revision); 1] = [("title", Revision::V20250618)];
 
 impl Engine {
-    pub(super) fn list_tools(&self, turn: &Turn<'_>) -> Outcome {
-        Ok(self.list(turn, "tools", self.registry.tools(), &TOOL_KEYS))
+    pub(super) fn list_tools(&self, turn: &Turn<'_>) -> Success {
+        self.list(turn, "tools", self.registry.tools(), &TOOL_KEYS)
     }
 
-    pub(super) fn list_resources(&self, turn: &Turn<'_>) -> Outcome {
-        Ok(self.list(turn, "resources", self.registry.resources(), &RESOURCE_KEYS))
+    pub(super) fn list_resources(&self, turn: &Turn<'_>) -> Success {
+        self.list(turn, "resources", self.registry.resources(), &RESOURCE_KEYS)
     }
 
-    pub(super) fn list_templates(&self, turn: &Turn<'_>) -> Outcome {
-        Ok(self.list(turn, "resourceTemplates", self.registry.templates(), &RESOURCE_KEYS))
+    pub(super) fn list_templates(&self, turn: &Turn<'_>) -> Success {
+        self.list(
+            turn,
+            "resourceTemplates",
+            self.registry.templates(),
+            &RESOURCE_KEYS,
+        )
     }
 
     fn list(
@@ -47,7 +52,11 @@ impl Engine {
         let mut result = Map::new();
         result.insert(key.to_owned(), json!(items));
         // A server that is alone may be joined at any moment by one with another registry.
-        let ttl = if self.degraded().is_some() { 0 } else { LIST_TTL_MS };
+        let ttl = if self.degraded().is_some() {
+            0
+        } else {
+            LIST_TTL_MS
+        };
         Success::new(self.finish(turn.revision, result, Some((ttl, "public"))))
     }
 }

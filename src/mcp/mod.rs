@@ -23,7 +23,7 @@ mod session;
 mod subscriptions;
 mod tools;
 
-pub use engine::{About, Engine, Request, Standing};
+pub use engine::{About, Admission, Engine, Request, Standing};
 pub use error_code::ErrorCode;
 pub use reply::{Keep, Reply};
 pub use revision::Revision;

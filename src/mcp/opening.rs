@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Standing, Turn};
+use super::error_code::ErrorCode;
 use super::reply::{Failure, Keep, Outcome, Success};
 use super::revision::Revision;
 use super::session::Session;
@@ -16,6 +17,10 @@ pub(super) const LIST_TTL_MS: u64 = 300_000;
 
 impl Engine {
     pub(super) fn initialize(&self, turn: &Turn<'_>) -> Outcome {
+        if !self.about.admission.admits() {
+            let message = "this server has lost its lease and takes no sessions any more";
+            return Err(Failure::new(ErrorCode::NotOwner, message));
+        }
         let asked = turn.params.get("protocolVersion").and_then(Value::as_str);
         let revision = Revision::negotiate(asked);
         {
@@ -37,14 +42,17 @@ impl Engine {
         Ok(success)
     }
 
-    pub(super) fn discover(&self, turn: &Turn<'_>) -> Outcome {
+    pub(super) fn discover(&self, turn: &Turn<'_>) -> Success {
         let versions: Vec<&str> = Revision::ALL.into_iter().map(Revision::as_str).collect();
         // The instructions name the peers of this moment, so the answer is nobody else's and not for keeping.
         let mut result = Map::new();
         result.insert("supportedVersions".to_owned(), json!(versions));
         result.insert("capabilities".to_owned(), capabilities());
-        result.insert("instructions".to_owned(), json!(self.instructions(turn.session)));
-        Ok(Success::new(self.finish(turn.revision, result, Some((0, "private")))))
+        result.insert(
+            "instructions".to_owned(),
+            json!(self.instructions(turn.session)),
+        );
+        Success::new(self.finish(turn.revision, result, Some((0, "private"))))
     }
 
     /// Checks the `_meta` of a modern frame and lets its peer onto the board, except for mere discovery.
@@ -140,7 +148,11 @@ fn capabilities() -> Value {
 fn introduce(caller: &mut crate::registry::caller::Caller, info: Option<&Value>) {
     let field = |name: &str| {
         let text = info?.get(name)?.as_str()?;
-        let text: String = text.chars().filter(|c| !c.is_control()).take(LABEL_CHARS).collect();
+        let text: String = text
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(LABEL_CHARS)
+            .collect();
         (!text.is_empty()).then_some(text)
     };
     if let Some(name) = field("name") {

@@ -45,7 +45,12 @@ pub(super) struct Success {
 
 impl Success {
     pub(super) fn new(result: Value) -> Self {
-        Self { result, keep: None, receipt: false, negotiated: None }
+        Self {
+            result,
+            keep: None,
+            receipt: false,
+            negotiated: None,
+        }
     }
 
     pub(super) fn keep(mut self, keep: Keep) -> Self {
@@ -64,7 +69,11 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
     }
 
     pub(super) fn params(message: impl Into<String>) -> Self {
@@ -72,7 +81,10 @@ impl Failure {
     }
 
     pub(super) fn unknown_method(method: &str) -> Self {
-        Self::new(ErrorCode::MethodNotFound, format!("unknown method `{}`", quoted(method)))
+        Self::new(
+            ErrorCode::MethodNotFound,
+            format!("unknown method `{}`", quoted(method)),
+        )
     }
 
     pub(super) fn unsupported(requested: &str) -> Self {

@@ -17,8 +17,13 @@ pub enum Revision {
 
 impl Revision {
     /// All of them, oldest first.
-    pub const ALL: [Self; 5] =
-        [Self::V20241105, Self::V20250326, Self::V20250618, Self::V20251125, Self::V20260728];
+    pub const ALL: [Self; 5] = [
+        Self::V20241105,
+        Self::V20250326,
+        Self::V20250618,
+        Self::V20251125,
+        Self::V20260728,
+    ];
 
     /// The newest revision with `initialize`.
     pub const NEWEST_LEGACY: Self = Self::V20251125;
@@ -38,7 +43,9 @@ impl Revision {
     /// Reads the date that names a revision.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|revision| revision.as_str() == text)
+        Self::ALL
+            .into_iter()
+            .find(|revision| revision.as_str() == text)
     }
 
     /// Whether it has no `initialize`.

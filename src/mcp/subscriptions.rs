@@ -36,7 +36,7 @@ impl Engine {
         Ok(Success::new(Value::Object(Map::new())).keep(keep))
     }
 
-    pub(super) fn unsubscribe(&self, turn: &Turn<'_>) -> Outcome {
+    pub(super) fn unsubscribe(turn: &Turn<'_>) -> Outcome {
         let uri = uri_of(&turn.params)?;
         turn.session.state().subscriptions.remove(uri);
         Ok(Success::new(Value::Object(Map::new())).keep(Keep::Forget(slot(uri))))
@@ -45,10 +45,14 @@ impl Engine {
     /// Opens a subscription, acknowledges it first, and then stays until it is cancelled.
     pub(super) async fn listen(&self, turn: &Turn<'_>) -> Outcome {
         let Some(filter) = turn.params.get("notifications").and_then(Value::as_object) else {
-            return Err(Failure::params("`notifications` is missing or not an object"));
+            return Err(Failure::params(
+                "`notifications` is missing or not an object",
+            ));
         };
         let wants = |key: &str| filter.get(key).and_then(Value::as_bool).unwrap_or(false);
-        let uris = filter.get("resourceSubscriptions").and_then(Value::as_array);
+        let uris = filter
+            .get("resourceSubscriptions")
+            .and_then(Value::as_array);
         // Only what exists is agreed to; the acknowledgement tells the client what that is.
         let uris: BTreeSet<String> = uris
             .into_iter()
@@ -121,7 +125,12 @@ impl Session {
     pub fn subscribed(&self) -> BTreeSet<String> {
         let state = self.state();
         let listened = state.listens.values().flat_map(|listen| listen.uris.iter());
-        state.subscriptions.iter().chain(listened).cloned().collect()
+        state
+            .subscriptions
+            .iter()
+            .chain(listened)
+            .cloned()
+            .collect()
     }
 
     /// Says that the lists of tools and resources may have changed: another build became the owner.
@@ -131,8 +140,13 @@ impl Session {
             (state.revision.is_some(), state.listens.clone())
         };
         for (method, wanted) in [
-            ("notifications/tools/list_changed", (|listen: &Listen| listen.tools) as fn(&Listen) -> bool),
-            ("notifications/resources/list_changed", |listen| listen.resources),
+            (
+                "notifications/tools/list_changed",
+                (|listen: &Listen| listen.tools) as fn(&Listen) -> bool,
+            ),
+            ("notifications/resources/list_changed", |listen| {
+                listen.resources
+            }),
         ] {
             if legacy {
                 self.tell(0, Some(method.to_owned()), method, json!({}), None);
@@ -156,7 +170,11 @@ impl Session {
             params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id });
         }
         let json = jsonrpc::notification(method, &params);
-        self.outbound.send(Message { about, coalesce, json });
+        self.outbound.send(Message {
+            about,
+            coalesce,
+            json,
+        });
     }
 }
 

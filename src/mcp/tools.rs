@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::engine::{Engine, Standing, Turn};
@@ -10,9 +11,10 @@ use super::error_code::ErrorCode;
 use super::reply::{Failure, Keep, Outcome, Success};
 use super::revision::Revision;
 use super::session::Message;
-use crate::floor::jsonrpc;
-use crate::registry::call::{Answer, Call, Delivery, Progress, Refusal, RefusalCode};
-use crate::registry::capability::{Capability, Retry};
+use crate::floor::{hex, jsonrpc};
+use crate::registry::{
+    Answer, Call, Capability, Delivery, Kind, OnceKey, Progress, Refusal, RefusalCode, Retry,
+};
 
 impl Engine {
     pub(super) async fn call_tool(&self, turn: Turn<'_>, token: &CancellationToken) -> Outcome {
@@ -29,11 +31,11 @@ impl Engine {
             Some(_) => return Err(Failure::params("`arguments` is not an object")),
         };
         let slot = capability.retain.and_then(|retain| retain(&arguments));
-        let answer = self.call(capability, &turn, arguments, token).await;
+        let answer = self.call(capability, &turn, arguments, token).await?;
         let kept = slot.filter(|_| answer.is_ok());
         let mut success = Success::new(self.tool_result(turn.revision, answer)?);
-        success.receipt =
-            turn.request.key.is_some() && matches!(capability.retry, Retry::Keyed | Retry::Converging);
+        success.receipt = turn.request.key.is_some()
+            && matches!(capability.retry, Retry::Keyed | Retry::Converging);
         if let Some(slot) = kept {
             success = success.keep(Keep::Slot(format!("call/{}/{slot}", capability.id)));
         }
@@ -42,18 +44,24 @@ impl Engine {
 
     pub(super) async fn read_resource(&self, turn: Turn<'_>, token: &CancellationToken) -> Outcome {
         let uri = uri_of(&turn.params)?;
-        let Some(capability) = self.registry.by_resource(uri) else {
+        let Some(read) = self.registry.by_resource(uri) else {
             return Err(unknown_resource(uri));
         };
-        let uri = uri.to_owned();
-        let answer = self.call(capability, &turn, Value::Object(Map::new()), token).await;
+        let answer = self
+            .call(read.capability, &turn, read.arguments, token)
+            .await?;
         match answer {
             Ok(value) => {
                 let mut result = Map::new();
                 let text = value.to_string();
-                let contents = json!([{ "uri": uri, "mimeType": "application/json", "text": text }]);
+                let contents =
+                    json!([{ "uri": uri, "mimeType": "application/json", "text": text }]);
                 result.insert("contents".to_owned(), contents);
-                Ok(Success::new(self.finish(turn.revision, result, Some((0, "private")))))
+                Ok(Success::new(self.finish(
+                    turn.revision,
+                    result,
+                    Some((0, "private")),
+                )))
             }
             Err(refusal) => Err(protocol_error(&refusal)),
         }
@@ -61,6 +69,22 @@ impl Engine {
 
     /// Runs one capability for the frame in hand.
     async fn call(
+        &self,
+        capability: &Capability,
+        turn: &Turn<'_>,
+        arguments: Value,
+        token: &CancellationToken,
+    ) -> Result<Answer, Failure> {
+        if capability.kind == Kind::Command && !self.about.admission.admits() {
+            return Err(Failure::new(
+                ErrorCode::NotOwner,
+                "this server has lost its lease and takes no commands any more",
+            ));
+        }
+        Ok(self.admitted(capability, turn, arguments, token).await)
+    }
+
+    async fn admitted(
         &self,
         capability: &Capability,
         turn: &Turn<'_>,
@@ -74,21 +98,28 @@ impl Engine {
             )
             .hint("look whether it took effect before you call it again"));
         }
-        if let (Standing::Alone { reason, holder: true }, false) =
-            (&self.about.standing, capability.retry == Retry::Safe)
+        if let (
+            Standing::Alone {
+                reason,
+                holder: true,
+            },
+            false,
+        ) = (&self.about.standing, capability.retry == Retry::Safe)
         {
             let sent = match turn.request.delivery {
                 Delivery::New => "it did not run",
                 Delivery::Resent | Delivery::Replayed => "whether it ran is not known",
             };
-            return Err(Refusal::new(RefusalCode::Unavailable, format!("{reason}; {sent}"))
-                .hint("majordomus doctor"));
+            return Err(
+                Refusal::new(RefusalCode::Unavailable, format!("{reason}; {sent}"))
+                    .hint("majordomus doctor"),
+            );
         }
         let call = Call {
             caller: turn.session.caller(),
             arguments,
             delivery: turn.request.delivery,
-            key: turn.request.key.clone(),
+            key: once_key(capability, turn),
             cancel: token.clone(),
             progress: progress(turn),
         };
@@ -118,7 +149,10 @@ impl Engine {
                     text.push_str("\nhint: ");
                     text.push_str(hint);
                 }
-                result.insert("content".to_owned(), json!([{ "type": "text", "text": text }]));
+                result.insert(
+                    "content".to_owned(),
+                    json!([{ "type": "text", "text": text }]),
+                );
                 result.insert("isError".to_owned(), json!(true));
                 result.insert(
                     "_meta".to_owned(),
@@ -128,6 +162,16 @@ impl Engine {
         }
         Ok(self.finish(revision, result, None))
     }
+}
+
+/// The call's identity across owners, for the retry classes that use it. Digesting a frame costs, so no other has it.
+fn once_key(capability: &Capability, turn: &Turn<'_>) -> Option<OnceKey> {
+    let scope = turn.request.key.as_ref()?;
+    matches!(capability.retry, Retry::Keyed | Retry::Converging).then(|| OnceKey {
+        scope: scope.clone(),
+        seq: turn.request.number,
+        digest: hex::encode(&Sha256::digest(turn.request.frame.raw())),
+    })
 }
 
 /// Reads `params.uri`.
@@ -166,7 +210,9 @@ fn progress(turn: &Turn<'_>) -> Progress {
     let (outbound, about) = (turn.session.outbound.clone(), turn.request.number);
     let last = Arc::new(Mutex::new(f64::NEG_INFINITY));
     Progress::to(move |progress, total, message| {
-        let mut last = last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut last = last
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if progress <= *last {
             return;
         }
@@ -179,6 +225,10 @@ fn progress(turn: &Turn<'_>) -> Progress {
             params["message"] = json!(message);
         }
         let json = jsonrpc::notification("notifications/progress", &params);
-        outbound.send(Message { about, coalesce: None, json });
+        outbound.send(Message {
+            about,
+            coalesce: None,
+            json,
+        });
     })
 }

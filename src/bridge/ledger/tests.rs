@@ -20,7 +20,10 @@ fn verbs(lines: &[Line]) -> Vec<(u64, Verb)> {
 fn a_new_owner_gets_the_soft_state_first_then_what_was_sent_then_what_was_not() {
     let mut ledger = Ledger::default();
     let hello = enter(&mut ledger, "1", "initialize");
-    assert_eq!(verbs(&ledger.opening()), [(0, Verb::Replayed), (hello, Verb::Frame)]);
+    assert_eq!(
+        verbs(&ledger.opening()),
+        [(0, Verb::Replayed), (hello, Verb::Frame)]
+    );
     ledger.keep(hello, "initialize".to_owned());
     assert_eq!(ledger.answered(hello), Some(Receipt::None));
     let sent = enter(&mut ledger, "2", "tools/call");
@@ -29,7 +32,12 @@ fn a_new_owner_gets_the_soft_state_first_then_what_was_sent_then_what_was_not() 
     let new = enter(&mut ledger, "3", "tools/call");
     assert_eq!(
         verbs(&ledger.opening()),
-        [(hello, Verb::Replay), (0, Verb::Replayed), (sent, Verb::Resend), (new, Verb::Frame)]
+        [
+            (hello, Verb::Replay),
+            (0, Verb::Replayed),
+            (sent, Verb::Resend),
+            (new, Verb::Frame)
+        ]
     );
 }
 
@@ -59,7 +67,10 @@ fn a_drained_owner_gives_back_what_it_took_and_leaves_the_rest_new() {
     for _ in 0..5 {
         assert!(ledger.lost(LinkEnd::Drained).is_empty());
     }
-    assert_eq!(verbs(&ledger.unsent()), [(taken, Verb::Resend), (not_taken, Verb::Frame)]);
+    assert_eq!(
+        verbs(&ledger.unsent()),
+        [(taken, Verb::Resend), (not_taken, Verb::Frame)]
+    );
 }
 
 /// Guards I6.
@@ -79,7 +90,10 @@ fn a_cancelled_request_is_never_resent_and_its_late_answer_is_nobodys() {
 #[test]
 fn one_id_used_for_every_call_is_told_apart_by_seq() {
     let mut ledger = Ledger::default();
-    let (first, second) = (enter(&mut ledger, "1", "ping"), enter(&mut ledger, "1", "ping"));
+    let (first, second) = (
+        enter(&mut ledger, "1", "ping"),
+        enter(&mut ledger, "1", "ping"),
+    );
     drop(ledger.unsent());
     assert_eq!(ledger.answered(second), Some(Receipt::None));
     assert!(ledger.is_pending(first));
@@ -88,13 +102,19 @@ fn one_id_used_for_every_call_is_told_apart_by_seq() {
 #[test]
 fn a_slot_holds_the_newest_frame_whatever_order_the_answers_take() {
     let mut ledger = Ledger::default();
-    let (old, new) = (enter(&mut ledger, "1", "tools/call"), enter(&mut ledger, "2", "tools/call"));
+    let (old, new) = (
+        enter(&mut ledger, "1", "tools/call"),
+        enter(&mut ledger, "2", "tools/call"),
+    );
     for seq in [new, old] {
         ledger.keep(seq, "call/x/".to_owned());
         ledger.wants_receipt(seq);
         assert_eq!(ledger.answered(seq), Some(Receipt::Wanted));
     }
-    assert_eq!(verbs(&ledger.opening()), [(new, Verb::Replay), (0, Verb::Replayed)]);
+    assert_eq!(
+        verbs(&ledger.opening()),
+        [(new, Verb::Replay), (0, Verb::Replayed)]
+    );
     ledger.forget("call/x/");
     assert_eq!(verbs(&ledger.opening()), [(0, Verb::Replayed)]);
 }
