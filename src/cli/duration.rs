@@ -69,7 +69,9 @@ mod tests {
     fn a_number_and_a_unit_are_needed() {
         assert_eq!(parse("30m"), Ok(Duration::from_mins(30)));
         assert_eq!(parse("24h"), Ok(Duration::from_hours(24)));
-        for wrong in ["", "m", "30", "-1m", "+1m", "1.5h", "30 m", "30м", "0s", "25h"] {
+        for wrong in [
+            "", "m", "30", "-1m", "+1m", "1.5h", "30 m", "30м", "0s", "25h",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
         assert!(parse("99999999999999999999d").is_err());

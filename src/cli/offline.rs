@@ -13,8 +13,12 @@ use crate::registry::catalog::Registry;
 /// # Errors
 /// With [`Exit::Contract`] when the declarations contradict each other.
 pub fn registry(site: Option<&Site>) -> Result<Registry, Failure> {
-    capabilities::registry(&capabilities::Services::offline(site.cloned()))
-        .map_err(|error| Failure::new(Exit::Contract, crate::floor::error::Chain(&error).to_string()))
+    capabilities::registry(&capabilities::Services::offline(site.cloned())).map_err(|error| {
+        Failure::new(
+            Exit::Contract,
+            crate::floor::error::Chain(&error).to_string(),
+        )
+    })
 }
 
 /// Finds a capability by its id.
@@ -51,7 +55,10 @@ pub fn by_words<'a>(registry: &'a Registry, words: &[&str]) -> Result<&'a Capabi
         .ok_or_else(|| {
             Failure::new(
                 Exit::Contract,
-                format!("no capability is exposed as `majordomus {}`", words.join(" ")),
+                format!(
+                    "no capability is exposed as `majordomus {}`",
+                    words.join(" ")
+                ),
             )
             .hint("majordomus validate")
         })

@@ -8,7 +8,7 @@
 //! Plain TCP to 127.0.0.1; proxy variables are not read. Every step has a time limit. Methods and paths are those of
 //! the capability's route: nothing here names a capability.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -254,7 +254,10 @@ impl Owner {
         let answer = self.post(SIGN_IN_PATH, &serde_json::json!({})).await?;
         match answer.get("code").and_then(Value::as_str) {
             Some(code) => Ok(code.to_owned()),
-            None => Err(Failure::new(Exit::Failed, "the server gave no sign-in code")),
+            None => Err(Failure::new(
+                Exit::Failed,
+                "the server gave no sign-in code",
+            )),
         }
     }
 
@@ -291,7 +294,10 @@ impl Owner {
         request
     }
 
-    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes), Failure> {
+    async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(StatusCode, Bytes), Failure> {
         let exchange = async {
             self.sender
                 .ready()
@@ -307,7 +313,10 @@ impl Owner {
                 .collect()
                 .await
                 .map_err(|error| {
-                    Failure::new(Exit::Failed, format!("the server's answer broke off: {error}"))
+                    Failure::new(
+                        Exit::Failed,
+                        format!("the server's answer broke off: {error}"),
+                    )
                 })?;
             Ok((status, body.to_bytes()))
         };
@@ -429,7 +438,8 @@ fn encode(words: &str, into: &mut String) {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             into.push(char::from(byte));
         } else {
-            into.push_str(&format!("%{byte:02X}"));
+            // Writing to a String cannot fail.
+            let _ = write!(into, "%{byte:02X}");
         }
     }
 }
@@ -474,6 +484,9 @@ mod tests {
             answer(StatusCode::CONFLICT, b"x").unwrap_err().exit,
             Exit::Conflict
         );
-        assert_eq!(answer(StatusCode::OK, b"{\"a\":1}").unwrap(), json!({"a": 1}));
+        assert_eq!(
+            answer(StatusCode::OK, b"{\"a\":1}").unwrap(),
+            json!({"a": 1})
+        );
     }
 }

@@ -54,7 +54,9 @@ impl Exit {
             Self::Failed => "failed, or there is no server to ask; standard error says why",
             Self::Usage => "the command line is wrong",
             Self::Conflict => "a conflict with somebody else's work",
-            Self::Contract => "a contract is not met: `validate`, `generate --check`, `mcp --inspect`",
+            Self::Contract => {
+                "a contract is not met: `validate`, `generate --check`, `mcp --inspect`"
+            }
         }
     }
 

@@ -18,7 +18,12 @@ pub struct Args {
     pub id: String,
 
     /// The arguments, one JSON object; `-` reads it from standard input
-    #[arg(long, value_name = "ARGS", default_value = "{}", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "ARGS",
+        default_value = "{}",
+        hide_default_value = true
+    )]
     pub json: String,
 }
 
@@ -31,9 +36,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let registry = offline::registry(Some(&site))?;
     let capability = offline::by_id(&registry, &args.id)?;
     let arguments = arguments(&args.json)?;
-    registry.check_input(capability, &arguments).map_err(|refusal| {
-        Failure::from(refusal).hint(format!("majordomus describe {}", args.id))
-    })?;
+    registry
+        .check_input(capability, &arguments)
+        .map_err(|refusal| {
+            Failure::from(refusal).hint(format!("majordomus describe {}", args.id))
+        })?;
     let answer = block_on(async {
         let mut owner = Owner::reach(&site).await?;
         owner.call(capability, &arguments).await
@@ -60,8 +67,7 @@ fn arguments(typed: &str) -> Result<Value, Failure> {
         return Err(Failure::new(Exit::Usage, "the arguments are too large"));
     }
     let wrong = |cause: String| {
-        Failure::new(Exit::Usage, cause)
-            .hint("majordomus call ID --json '{\"name\": \"value\"}'")
+        Failure::new(Exit::Usage, cause).hint("majordomus call ID --json '{\"name\": \"value\"}'")
     };
     match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => Ok(value),

@@ -2,6 +2,7 @@
 //!
 //! It works in the source tree of majordomus only: in any other checkout these files are none of its business.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -53,15 +54,24 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let paths: Vec<&str> = stale.iter().map(|file| file.path.as_str()).collect();
     if args.form.json {
         let key = if args.check { "stale" } else { "written" };
-        context.screen.json(&json!({ "files": files.len(), key: paths }))?;
+        context
+            .screen
+            .json(&json!({ "files": files.len(), key: paths }))?;
         return Ok(verdict(args, &stale));
     }
     if args.check && !stale.is_empty() {
         let mut failure = Failure::new(Exit::Contract, String::new()).hint("majordomus generate");
-        failure.causes = paths.iter().map(|path| format!("{path} is stale")).collect();
+        failure.causes = paths
+            .iter()
+            .map(|path| format!("{path} is stale"))
+            .collect();
         return Err(failure);
     }
-    let mut text: String = paths.iter().map(|path| format!("wrote {path}\n")).collect();
+    let mut text = String::new();
+    for path in &paths {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "wrote {path}");
+    }
     if paths.is_empty() {
         text = format!("{} files are up to date\n", files.len());
     }

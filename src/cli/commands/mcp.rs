@@ -61,7 +61,9 @@ fn inspect(args: &Args, context: &Context) -> Outcome {
     let registry = offline::registry(site.as_ref())?;
     let violations = contract::violations(&registry);
     if args.form.json {
-        context.screen.json(&value(site.as_ref(), &registry, &violations))?;
+        context
+            .screen
+            .json(&value(site.as_ref(), &registry, &violations))?;
     } else {
         let text = render(site.as_ref(), &registry, &violations, context.screen);
         context.screen.print(&text)?;
@@ -102,7 +104,11 @@ fn render(
         || "no checkout: this client would be served alone".to_owned(),
         |site| format!("checkout {}", clean(&site.name())),
     );
-    let _ = writeln!(text, "majordomus {} · {checkout}", env!("CARGO_PKG_VERSION"));
+    let _ = writeln!(
+        text,
+        "majordomus {} · {checkout}",
+        env!("CARGO_PKG_VERSION")
+    );
     let _ = writeln!(
         text,
         "tools/list: {} tools, {bytes} bytes, about {tokens} tokens\n",

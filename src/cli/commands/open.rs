@@ -91,7 +91,10 @@ pub fn page_file(site: &Site) -> PathBuf {
 /// A page that goes on to `url` at once; `url` is quoted for a script and for HTML.
 fn redirect(url: &str) -> String {
     let quoted = Value::from(url).to_string().replace('<', "\\u003c");
-    let html = url.replace('&', "&amp;").replace('"', "&quot;");
+    let html = url
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;");
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>majordomus</title>\n<script>location.replace({quoted})</script>\n\

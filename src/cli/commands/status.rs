@@ -111,11 +111,17 @@ pub fn files(site: &Site) -> Vec<Value> {
         (site.log(), "the owner's log"),
         (beside(site.log(), ".1"), "the log before it was rotated"),
         (open::page_file(site), "the last page that `open` made"),
-        (site.root().join(".ai/local/.gitignore"), "keeps all of this out of git"),
+        (
+            site.root().join(".ai/local/.gitignore"),
+            "keeps all of this out of git",
+        ),
         (site.token(), "the checkout's token"),
         (site.board(), "announcements and once-keys"),
         (beside(site.board(), "-wal"), "the board's write-ahead log"),
-        (beside(site.board(), "-shm"), "the board's index of that log"),
+        (
+            beside(site.board(), "-shm"),
+            "the board's index of that log",
+        ),
     ];
     list.into_iter()
         .map(|(path, what)| {

@@ -107,7 +107,9 @@ fn words(end: &End) -> String {
         End::Stopped => "stopped".to_owned(),
         End::TakenOver { pid, url } => format!(
             "gave up ownership: process {pid} has taken over{}",
-            url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default()
+            url.as_ref()
+                .map(|url| format!(" at {url}"))
+                .unwrap_or_default()
         ),
         End::Unsure => "the server was told to stop, and is still there after 5 s".to_owned(),
     }

@@ -39,9 +39,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         });
     }
     if violations.is_empty() {
-        context
-            .screen
-            .print(&format!("valid: {count} capabilities and every projection\n"))?;
+        context.screen.print(&format!(
+            "valid: {count} capabilities and every projection\n"
+        ))?;
         return Ok(Exit::Done);
     }
     let mut failure = Failure::new(Exit::Contract, String::new());

@@ -21,7 +21,10 @@ pub fn page() -> String {
     );
     text.push_str("## majordomus\n\n");
     text.push_str(&section(&root));
-    for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
+    for command in root
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+    {
         // Writing to a String cannot fail.
         let _ = write!(text, "## majordomus {}\n\n", command.get_name());
         text.push_str(&section(command));
@@ -31,13 +34,19 @@ pub fn page() -> String {
 
 fn section(command: &Command) -> String {
     let mut text = String::new();
-    for about in [command.get_about(), command.get_after_help()].into_iter().flatten() {
+    for about in [command.get_about(), command.get_after_help()]
+        .into_iter()
+        .flatten()
+    {
         let about = about.to_string();
         let stop = if about.ends_with('.') { "" } else { "." };
         let _ = write!(text, "{about}{stop}\n\n");
     }
     let usage = command.clone().render_usage().to_string();
-    text.push_str(&markdown::block("text", usage.trim_start_matches("Usage: ")));
+    text.push_str(&markdown::block(
+        "text",
+        usage.trim_start_matches("Usage: "),
+    ));
     let rows: Vec<Vec<String>> = command
         .get_arguments()
         .filter(|argument| !argument.is_hide_set())
@@ -50,7 +59,10 @@ fn section(command: &Command) -> String {
 }
 
 fn row(argument: &Arg) -> Vec<String> {
-    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = argument
+        .get_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let choices: Vec<String> = argument
         .get_possible_values()
         .iter()
@@ -98,7 +110,13 @@ mod tests {
     fn hidden_arguments_stay_hidden_and_the_others_are_told() {
         let text = page();
         assert!(!text.contains("conformance"));
-        for told in ["`--repo PATH`", "`--inspect`", "`--for TIME`", "`30m`", "`bash`"] {
+        for told in [
+            "`--repo PATH`",
+            "`--inspect`",
+            "`--for TIME`",
+            "`30m`",
+            "`bash`",
+        ] {
             assert!(text.contains(told), "{told}");
         }
     }

@@ -82,7 +82,10 @@ fn tools(registry: &Registry, found: &mut Vec<String>) {
     for capability in registry.all() {
         if let Some(name) = capability.exposure.tool {
             if !names.contains(name) {
-                found.push(format!("`{}`: the tool `{name}` is not listed", capability.id));
+                found.push(format!(
+                    "`{}`: the tool `{name}` is not listed",
+                    capability.id
+                ));
             }
         }
     }
@@ -97,11 +100,16 @@ fn tools(registry: &Registry, found: &mut Vec<String>) {
         }
     }
     if rendered.len() > TOOLS {
-        found.push(format!("{} tools are listed, {TOOLS} may be", rendered.len()));
+        found.push(format!(
+            "{} tools are listed, {TOOLS} may be",
+            rendered.len()
+        ));
     }
     let (_, tokens) = tool_cost(registry);
     if tokens > TOOL_TOKENS {
-        found.push(format!("tools/list costs {tokens} tokens, {TOOL_TOKENS} may be spent"));
+        found.push(format!(
+            "tools/list costs {tokens} tokens, {TOOL_TOKENS} may be spent"
+        ));
     }
 }
 
@@ -122,7 +130,10 @@ fn resources(registry: &Registry, found: &mut Vec<String>) {
                 .any(|key| resource.get(key).and_then(Value::as_str) == Some(uri))
         });
         if !listed {
-            found.push(format!("`{}`: the resource `{uri}` is not listed", capability.id));
+            found.push(format!(
+                "`{}`: the resource `{uri}` is not listed",
+                capability.id
+            ));
         }
     }
 }
@@ -154,7 +165,9 @@ fn openapi(registry: &Registry, found: &mut Vec<String>) {
             .strip_prefix('#')
             .is_some_and(|pointer| document.pointer(pointer).is_some());
         if !resolved {
-            found.push(format!("openapi refers to `{reference}`, which is not there"));
+            found.push(format!(
+                "openapi refers to `{reference}`, which is not there"
+            ));
         }
     }
 }

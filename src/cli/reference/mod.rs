@@ -29,7 +29,10 @@ pub fn files(registry: &Registry) -> Result<Vec<Generated>, Failure> {
     let mut files = vec![
         generated("docs/reference/openapi.json", pages::openapi(registry)),
         generated("docs/reference/tools.json", pages::tools(registry)),
-        generated("docs/reference/capabilities.md", pages::capabilities(registry)),
+        generated(
+            "docs/reference/capabilities.md",
+            pages::capabilities(registry),
+        ),
         generated("docs/reference/cli.md", commands::page()),
         generated("docs/reference/environment.md", pages::environment()),
         generated("docs/reference/errors.md", pages::errors()),

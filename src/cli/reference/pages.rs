@@ -32,7 +32,10 @@ pub fn index() -> String {
         "What the source declares, page by page. `majordomus generate --check` fails when one of them is stale.",
     );
     for (file, what) in [
-        ("capabilities.md", "everything that the server can do, and under which names"),
+        (
+            "capabilities.md",
+            "everything that the server can do, and under which names",
+        ),
         ("cli.md", "the command line"),
         ("environment.md", "every environment variable"),
         ("errors.md", "every error code, on every transport"),
@@ -82,7 +85,10 @@ pub fn environment() -> String {
             ]
         })
         .collect();
-    text.push_str(&table(&["variable", "read by", "effect", "without it"], &rows));
+    text.push_str(&table(
+        &["variable", "read by", "effect", "without it"],
+        &rows,
+    ));
     text.trim_end().to_owned() + "\n"
 }
 
@@ -142,9 +148,7 @@ pub fn errors() -> String {
     text.push_str(&table(&["code", "exit"], &rows));
     text.push_str("## HTTP\n\n");
     let rows: Vec<Vec<String>> = problem::table()
-        .map(|(word, status, title)| {
-            vec![code(Some(word)), status.to_string(), title.to_owned()]
-        })
+        .map(|(word, status, title)| vec![code(Some(word)), status.to_string(), title.to_owned()])
         .collect();
     text.push_str(&table(&["code", "status", "title"], &rows));
     text.trim_end().to_owned() + "\n"
