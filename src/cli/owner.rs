@@ -9,7 +9,7 @@
 //! the capability's route: nothing here names a capability.
 
 use std::fmt::{self, Write as _};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,11 +23,12 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::report::{Exit, Failure};
+use crate::floor::error::Chain;
 use crate::floor::limits;
 use crate::floor::paths::Site;
+use crate::http::secrets::Secrets;
 use crate::lease::document::{Document, Reading, State};
 use crate::lease::secret::Token;
-use crate::link::handshake::{Nonce, Side, Transcript};
 use crate::registry::capability::{Capability, Kind};
 
 /// How long connecting and proving may take; a server that is only busy makes it easily.
@@ -46,6 +47,8 @@ pub enum Absence {
     NoDocument,
     /// The document cannot be understood.
     Unreadable(String),
+    /// It was written in another checkout, and copied.
+    OtherCheckout,
     /// It was written under another kernel, or in another container.
     OtherScope,
     /// Its process has not published an address.
@@ -56,7 +59,7 @@ pub enum Absence {
     Unproven,
     /// The connection stands, but no answer comes.
     Silent,
-    /// The checkout has no token that this user can read.
+    /// The checkout has no token that this user can read, and why.
     NoToken(String),
 }
 
@@ -67,6 +70,7 @@ impl Absence {
         match self {
             Self::NoDocument => "absent",
             Self::Unreadable(_) => "unreadable",
+            Self::OtherCheckout => "copied",
             Self::OtherScope => "foreign",
             Self::NotReady(State::Draining) => "draining",
             Self::NotReady(_) => "starting",
@@ -95,6 +99,9 @@ impl fmt::Display for Absence {
             Self::Unreadable(reason) => {
                 write!(f, "no server runs in this checkout: server.json {reason}")
             }
+            Self::OtherCheckout => f.write_str(
+                "no server runs in this checkout: server.json was copied from another one",
+            ),
             Self::OtherScope => f.write_str(
                 "the checkout's server runs under another kernel or in another container",
             ),
@@ -110,9 +117,7 @@ impl fmt::Display for Absence {
                 "server.json is left over: what answers at its address is not this checkout's server",
             ),
             Self::Silent => f.write_str("the checkout's server does not answer; it may be stopped"),
-            Self::NoToken(reason) => {
-                write!(f, "the checkout's token cannot be read: {reason}")
-            }
+            Self::NoToken(reason) => f.write_str(reason),
         }
     }
 }
@@ -127,7 +132,7 @@ impl From<Absence> for Failure {
 #[derive(Debug)]
 pub struct Owner {
     sender: SendRequest<Full<Bytes>>,
-    authority: String,
+    address: SocketAddr,
     token: Token,
     /// What its lease document said.
     pub document: Document,
@@ -143,22 +148,15 @@ impl Owner {
         let Some(address) = address_of(&document) else {
             return Err(Absence::NotReady(document.state));
         };
-        let token = match Token::read(&site.token()) {
-            Ok(Some(token)) => token,
-            Ok(None) => return Err(Absence::NoToken("it does not exist".to_owned())),
-            Err(error) => {
-                return Err(Absence::NoToken(
-                    crate::floor::error::Chain(&error).to_string(),
-                ));
-            }
-        };
+        let token =
+            Token::read(site).map_err(|error| Absence::NoToken(Chain(&error).to_string()))?;
         match timeout(PROVE, connect(address)).await {
             Err(_) => Err(Absence::Silent),
             Ok(Err(reason)) => Err(Absence::Unreachable(reason)),
             Ok(Ok(sender)) => {
                 let mut owner = Self {
                     sender,
-                    authority: address.to_string(),
+                    address,
                     token,
                     document,
                 };
@@ -173,13 +171,9 @@ impl Owner {
 
     /// Asks for a proof over a fresh nonce. Nothing secret is sent.
     async fn prove(&mut self, root_id: &str) -> bool {
-        let ours = Nonce::random();
-        let Ok(Value::String(nonce)) = serde_json::to_value(&ours) else {
-            return false;
-        };
-        let path = format!("{LEASE_PATH}?nonce={nonce}");
-        let request = self.request(Method::GET, &path, None);
-        let Ok(Ok((StatusCode::OK, body))) = self.send(request).await.map(Ok::<_, Failure>) else {
+        let nonce = uuid::Uuid::new_v4().simple().to_string();
+        let request = self.request(Method::GET, &format!("{LEASE_PATH}?nonce={nonce}"), None);
+        let Ok((StatusCode::OK, body)) = self.send(request).await else {
             return false;
         };
         let Ok(answer) = serde_json::from_slice::<Challenge>(&body) else {
@@ -187,13 +181,12 @@ impl Owner {
         };
         answer.instance == self.document.instance
             && answer.root_id == root_id
-            && Transcript {
-                bridge: &ours,
-                host: &answer.nonce,
-                instance: &answer.instance,
-                root_id,
-            }
-            .verify(self.token.key(), Side::Host, &answer.proof)
+            && Secrets::new(&self.token.reveal(), root_id).proves(
+                &answer.proof,
+                &nonce,
+                &answer.instance,
+                self.address.port(),
+            )
     }
 
     /// Calls a capability through its route.
@@ -243,7 +236,7 @@ impl Owner {
     /// The server's root, without a slash at its end.
     #[must_use]
     pub fn base(&self) -> String {
-        format!("http://{}", self.authority)
+        format!("http://{}", self.address)
     }
 
     /// Asks for a one-time code that signs a page in.
@@ -269,7 +262,7 @@ impl Owner {
         // A path that is no URI only comes from a registry that `validate` refuses; the root answers 404 then.
         *request.uri_mut() = path.parse().unwrap_or_default();
         let headers = request.headers_mut();
-        if let Ok(host) = self.authority.parse() {
+        if let Ok(host) = self.address.to_string().parse() {
             headers.insert(HOST, host);
         }
         let value = hyper::header::HeaderValue::from_static;
@@ -286,7 +279,7 @@ impl Owner {
 
     /// Adds the token; only ever called on a proven owner's requests.
     fn authorised(&self, mut request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
-        let bearer = format!("Bearer {}", self.token.hex());
+        let bearer = format!("Bearer {}", self.token.reveal());
         if let Ok(mut value) = hyper::header::HeaderValue::from_str(&bearer) {
             value.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, value);
@@ -331,7 +324,6 @@ impl Owner {
 struct Challenge {
     instance: String,
     root_id: String,
-    nonce: Nonce,
     proof: String,
 }
 
@@ -340,12 +332,15 @@ struct Challenge {
 /// # Errors
 /// Why it names none.
 pub fn read(site: &Site) -> Result<Document, Absence> {
-    let document = match Document::read(&site.lease_document()) {
-        Reading::Document(document) => document,
+    let document = match Reading::at(&site.lease_document()) {
+        Reading::Document(document) => *document,
         Reading::Absent => return Err(Absence::NoDocument),
         Reading::Empty => return Err(Absence::Unreadable("is empty".to_owned())),
-        Reading::Corrupt(reason) => return Err(Absence::Unreadable(reason.to_string())),
+        Reading::Corrupt(fault) => return Err(Absence::Unreadable(fault.to_string())),
     };
+    if document.root_id != site.root_id() {
+        return Err(Absence::OtherCheckout);
+    }
     if document.scope != site.scope() {
         return Err(Absence::OtherScope);
     }
@@ -355,12 +350,10 @@ pub fn read(site: &Site) -> Result<Document, Absence> {
     Ok(document)
 }
 
-/// The loopback address that the document publishes; any other address is not an owner's.
+/// The address that the document publishes; reading it has made sure that it is on loopback.
 fn address_of(document: &Document) -> Option<SocketAddr> {
-    let text = document.url.as_deref()?;
-    let authority = text.strip_prefix("http://")?.trim_end_matches('/');
-    let address: SocketAddr = authority.parse().ok()?;
-    (address.ip() == Ipv4Addr::LOCALHOST).then_some(address)
+    let url = document.url.as_deref()?;
+    url.strip_prefix("http://")?.parse().ok()
 }
 
 async fn connect(address: SocketAddr) -> Result<SendRequest<Full<Bytes>>, String> {

@@ -14,7 +14,7 @@ use crate::cli::owner::{Absence, Owner, block_on};
 use crate::cli::report::{Exit, Failure, Outcome};
 use crate::cli::screen::{Mark, Screen, clean, columns};
 use crate::floor::paths::Site;
-use crate::lease::document::{Document, Reading};
+use crate::lease::document::Reading;
 
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["status"];
@@ -70,7 +70,7 @@ fn absence_of(status: &Value) -> bool {
 /// Puts together what the document, the server and the disk say.
 fn status(site: &Site, answer: Option<Value>, absence: Option<&Absence>) -> Value {
     let mut status = Map::new();
-    let document = match Document::read(&site.lease_document()) {
+    let document = match Reading::at(&site.lease_document()) {
         Reading::Document(document) => serde_json::to_value(document).unwrap_or_default(),
         _ => Value::Null,
     };

@@ -15,7 +15,7 @@ use crate::cli::offline;
 use crate::cli::owner::{Owner, block_on};
 use crate::cli::report::{Exit, Failure, Outcome};
 use crate::floor::paths::Site;
-use crate::lease::document::{Document, Reading, State};
+use crate::lease::document::{Reading, State};
 
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["stop"];
@@ -81,7 +81,7 @@ async fn watch(site: &Site, instance: &str) -> End {
     let deadline = Instant::now() + PATIENCE;
     let mut last = End::Unsure;
     while Instant::now() < deadline {
-        match Document::read(&site.lease_document()) {
+        match Reading::at(&site.lease_document()) {
             Reading::Document(document) if document.instance != instance => {
                 if document.state == State::Ready {
                     return End::TakenOver {
