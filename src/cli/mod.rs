@@ -11,12 +11,14 @@
 //!
 //! What is absent: a command never signals a process, and never takes the lease to look at it.
 
+pub mod absence;
 pub mod arguments;
 pub mod commands;
 pub mod context;
 pub mod duration;
 pub mod offline;
 pub mod owner;
+pub mod query;
 pub mod reference;
 pub mod report;
 pub mod screen;

@@ -3,12 +3,10 @@
 //! *Owner*: the process that the lease document names and that has *proven* itself. Another user's process may sit on
 //! the port, so the token is sent to nobody before an answer to a fresh nonce shows that the other side knows it too;
 //! the proof and every later request travel on one TCP connection, so nobody can take the port in between.
-//! *Absence*: why there is no owner to ask; not an error of anybody's, and each one has a hint.
 //!
 //! Plain TCP to 127.0.0.1; proxy variables are not read. Every step has a time limit. Methods and paths are those of
 //! the capability's route: nothing here names a capability.
 
-use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -22,12 +20,15 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::absence::{self, Absence};
+use super::query;
 use super::report::{Exit, Failure};
+use super::screen::clean;
 use crate::floor::error::Chain;
 use crate::floor::limits;
 use crate::floor::paths::Site;
 use crate::http::secrets::Secrets;
-use crate::lease::document::{Document, Reading, State};
+use crate::lease::document::Document;
 use crate::lease::secret::Token;
 use crate::registry::capability::{Capability, Kind};
 
@@ -39,94 +40,6 @@ const ANSWER: Duration = Duration::from_mins(5);
 const LEASE_PATH: &str = "/lease";
 /// The path that gives a one-time code for a page.
 const SIGN_IN_PATH: &str = "/api/v1/sign-in/codes";
-
-/// Why there is no owner to ask.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Absence {
-    /// There is no lease document.
-    NoDocument,
-    /// The document cannot be understood.
-    Unreadable(String),
-    /// It was written in another checkout, and copied.
-    OtherCheckout,
-    /// It was written under another kernel, or in another container.
-    OtherScope,
-    /// Its process has not published an address.
-    NotReady(State),
-    /// Nothing answers at the published address.
-    Unreachable(String),
-    /// Something answers, but does not know the checkout's token.
-    Unproven,
-    /// The connection stands, but no answer comes.
-    Silent,
-    /// The checkout has no token that this user can read, and why.
-    NoToken(String),
-}
-
-impl Absence {
-    /// The machine word.
-    #[must_use]
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::NoDocument => "absent",
-            Self::Unreadable(_) => "unreadable",
-            Self::OtherCheckout => "copied",
-            Self::OtherScope => "foreign",
-            Self::NotReady(State::Draining) => "draining",
-            Self::NotReady(_) => "starting",
-            Self::Unreachable(_) => "stale",
-            Self::Unproven => "unproven",
-            Self::Silent => "silent",
-            Self::NoToken(_) => "no_token",
-        }
-    }
-
-    /// What helps.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Silent => "majordomus status, which names the process that holds the lease",
-            Self::OtherScope => "run the command where the server runs",
-            _ => "majordomus serve, or open an MCP client in this checkout",
-        }
-    }
-}
-
-impl fmt::Display for Absence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoDocument => f.write_str("no server runs in this checkout"),
-            Self::Unreadable(reason) => {
-                write!(f, "no server runs in this checkout: server.json {reason}")
-            }
-            Self::OtherCheckout => f.write_str(
-                "no server runs in this checkout: server.json was copied from another one",
-            ),
-            Self::OtherScope => f.write_str(
-                "the checkout's server runs under another kernel or in another container",
-            ),
-            Self::NotReady(State::Draining) => {
-                f.write_str("the checkout's last server has left, and none has taken over yet")
-            }
-            Self::NotReady(_) => f.write_str("the checkout's server is starting"),
-            Self::Unreachable(reason) => write!(
-                f,
-                "server.json is left over: nothing answers at its address ({reason})"
-            ),
-            Self::Unproven => f.write_str(
-                "server.json is left over: what answers at its address is not this checkout's server",
-            ),
-            Self::Silent => f.write_str("the checkout's server does not answer; it may be stopped"),
-            Self::NoToken(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl From<Absence> for Failure {
-    fn from(absence: Absence) -> Self {
-        Self::new(Exit::Failed, absence.to_string()).hint(absence.hint())
-    }
-}
 
 /// The proven owner, and one connection to it.
 #[derive(Debug)]
@@ -144,12 +57,14 @@ impl Owner {
     /// # Errors
     /// Why there is none to ask.
     pub async fn reach(site: &Site) -> Result<Self, Absence> {
-        let document = read(site)?;
+        let document = absence::read(site)?;
         let Some(address) = address_of(&document) else {
             return Err(Absence::NotReady(document.state));
         };
-        let token =
-            Token::read(site).map_err(|error| Absence::NoToken(Chain(&error).to_string()))?;
+        let token = Token::read(site).map_err(|error| Absence::NoToken {
+            reason: Chain(&error).to_string(),
+            hint: error.hint(),
+        })?;
         match timeout(PROVE, connect(address)).await {
             Err(_) => Err(Absence::Silent),
             Ok(Err(reason)) => Err(Absence::Unreachable(reason)),
@@ -208,7 +123,8 @@ impl Owner {
         if capability.kind == Kind::Command {
             self.post(route, arguments).await
         } else {
-            self.get(&format!("{route}{}", query(arguments))).await
+            self.get(&format!("{route}{}", query::render(arguments)))
+                .await
         }
     }
 
@@ -327,29 +243,6 @@ struct Challenge {
     proof: String,
 }
 
-/// Reads the lease document as far as it names an owner of this scope.
-///
-/// # Errors
-/// Why it names none.
-pub fn read(site: &Site) -> Result<Document, Absence> {
-    let document = match Reading::at(&site.lease_document()) {
-        Reading::Document(document) => *document,
-        Reading::Absent => return Err(Absence::NoDocument),
-        Reading::Empty => return Err(Absence::Unreadable("is empty".to_owned())),
-        Reading::Corrupt(fault) => return Err(Absence::Unreadable(fault.to_string())),
-    };
-    if document.root_id != site.root_id() {
-        return Err(Absence::OtherCheckout);
-    }
-    if document.scope != site.scope() {
-        return Err(Absence::OtherScope);
-    }
-    if document.state != State::Ready {
-        return Err(Absence::NotReady(document.state));
-    }
-    Ok(document)
-}
-
 /// The address that the document publishes; reading it has made sure that it is on loopback.
 fn address_of(document: &Document) -> Option<SocketAddr> {
     let url = document.url.as_deref()?;
@@ -386,10 +279,9 @@ fn answer(status: StatusCode, body: &[u8]) -> Result<Value, Failure> {
     }
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     let word = |key: &str| problem.get(key).and_then(Value::as_str);
-    let cause = word("detail").or_else(|| word("title")).map_or_else(
-        || format!("the server answered {status}"),
-        super::screen::clean,
-    );
+    let cause = word("detail")
+        .or_else(|| word("title"))
+        .map_or_else(|| format!("the server answered {status}"), clean);
     let exit = if status == StatusCode::CONFLICT {
         Exit::Conflict
     } else {
@@ -397,44 +289,9 @@ fn answer(status: StatusCode, body: &[u8]) -> Result<Value, Failure> {
     };
     let failure = Failure::new(exit, cause);
     Err(match word("hint") {
-        Some(hint) => failure.hint(super::screen::clean(hint)),
+        Some(hint) => failure.hint(clean(hint)),
         None => failure,
     })
-}
-
-/// Renders arguments as a query string: one `key=value` each, an array as its key repeated.
-fn query(arguments: &Value) -> String {
-    let mut text = String::new();
-    let mut pair = |key: &str, value: &str| {
-        text.push(if text.is_empty() { '?' } else { '&' });
-        encode(key, &mut text);
-        text.push('=');
-        encode(value, &mut text);
-    };
-    let plain = |value: &Value| match value {
-        Value::String(words) => words.clone(),
-        other => other.to_string(),
-    };
-    for (key, value) in arguments.as_object().into_iter().flatten() {
-        match value {
-            Value::Null => {}
-            Value::Array(items) => items.iter().for_each(|item| pair(key, &plain(item))),
-            other => pair(key, &plain(other)),
-        }
-    }
-    text
-}
-
-/// Percent-encodes everything but unreserved characters (RFC 3986).
-fn encode(words: &str, into: &mut String) {
-    for byte in words.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            into.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(into, "%{byte:02X}");
-        }
-    }
 }
 
 /// Runs a command's future on a runtime of its own.
@@ -450,36 +307,4 @@ pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T
 }
 
 #[cfg(test)]
-mod tests {
-    use hyper::StatusCode;
-    use serde_json::json;
-
-    use super::{answer, query};
-    use crate::cli::report::Exit;
-
-    #[test]
-    fn arguments_become_a_query() {
-        assert_eq!(query(&json!({})), "");
-        assert_eq!(
-            query(&json!({ "a": "x y&z", "n": 3, "list": ["ü", "/"], "no": null })),
-            "?a=x%20y%26z&n=3&list=%C3%BC&list=%2F"
-        );
-    }
-
-    #[test]
-    fn a_problem_becomes_a_failure_with_its_hint() {
-        let body = br#"{"title":"Not Found","detail":"no such thing","hint":"look\u001b"}"#;
-        let failure = answer(StatusCode::NOT_FOUND, body).unwrap_err();
-        assert_eq!(failure.causes, ["no such thing"]);
-        assert_eq!(failure.hints, ["look\u{fffd}"]);
-        assert_eq!(failure.exit, Exit::Failed);
-        assert_eq!(
-            answer(StatusCode::CONFLICT, b"x").unwrap_err().exit,
-            Exit::Conflict
-        );
-        assert_eq!(
-            answer(StatusCode::OK, b"{\"a\":1}").unwrap(),
-            json!({"a": 1})
-        );
-    }
-}
+mod tests;

@@ -72,6 +72,18 @@ pub const VARIABLES: &[Variable] = &[
         default: "built when missing; rebuilt beside the work when older than its sources",
     },
     Variable {
+        name: "CARGO_HOME",
+        reader: Reader::Launcher,
+        effect: "where `cargo` is, when `PATH` does not name it",
+        default: "`~/.cargo`",
+    },
+    Variable {
+        name: "HOME",
+        reader: Reader::Launcher,
+        effect: "as `CARGO_HOME`: `~/.cargo` is below it",
+        default: "`cargo` is looked for in `PATH` only",
+    },
+    Variable {
         name: NO_COLOR,
         reader: Reader::Executable,
         effect: "when not empty, no colour",

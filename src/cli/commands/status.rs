@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use crate::cli::absence::Absence;
 use crate::cli::arguments::Json;
 use crate::cli::commands::open;
 use crate::cli::context::Context;
 use crate::cli::offline;
-use crate::cli::owner::{Absence, Owner, block_on};
+use crate::cli::owner::{Owner, block_on};
 use crate::cli::report::{Exit, Failure, Outcome};
 use crate::cli::screen::{Mark, Screen, clean, columns};
 use crate::floor::paths::Site;
