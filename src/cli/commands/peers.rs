@@ -72,6 +72,9 @@ pub fn render(answer: &Value, screen: Screen) -> String {
         }
     }
     text.push_str(&collisions(answer, screen));
+    if let Some(omitted) = answer.get("omitted").and_then(Value::as_u64) {
+        let _ = writeln!(text, "{omitted} more are not shown");
+    }
     if answer.get("complete").and_then(Value::as_bool) == Some(false) {
         text.push_str("the list is not complete yet: the server has just changed hands\n");
     }
@@ -87,34 +90,39 @@ pub fn collisions(answer: &Value, screen: Screen) -> String {
             text,
             "{} {}",
             screen.mark(Mark::Yellow, "collision:"),
-            clean(&sentence(collision))
+            sentence(collision)
         );
     }
     text
 }
 
-/// Says a collision in one line, from whichever of the known fields it has.
+/// Says a collision in one line: a pair of the list, or somebody else's side of one's own.
 fn sentence(collision: &Value) -> String {
-    let mut parts = Vec::new();
-    match collision {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                let value = match value {
-                    Value::String(words) => words.clone(),
-                    Value::Object(inner) => inner
-                        .get("name")
-                        .or_else(|| inner.get("intent"))
-                        .and_then(Value::as_str)
-                        .map_or_else(|| value.to_string(), str::to_owned),
-                    Value::Null => continue,
-                    other => other.to_string(),
-                };
-                parts.push(format!("{key} {value}"));
-            }
+    let name = |side: &Value| {
+        let name = word(side, "name");
+        if name.is_empty() {
+            word(side, "peer")
+        } else {
+            name
         }
-        other => parts.push(other.to_string()),
+    };
+    if let (Some(one), Some(other)) = (collision.get("one"), collision.get("other")) {
+        return format!(
+            "{} ({}) and {} ({})",
+            name(one),
+            word(one, "entry"),
+            name(other),
+            word(other, "entry")
+        );
     }
-    parts.join(", ")
+    format!(
+        "{} meets {} of {}, since {}: {}",
+        word(collision, "yours"),
+        word(collision, "theirs"),
+        name(collision),
+        word(collision, "since"),
+        word(collision, "intent"),
+    )
 }
 
 fn announcement_lines(announcement: &Value) -> String {
@@ -158,4 +166,66 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
         .get(key)
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{collisions, render};
+    use crate::cli::screen::Screen;
+    use crate::cli::settings::Settings;
+
+    /// Without a terminal nothing is coloured.
+    fn screen() -> Screen {
+        let plain = Settings {
+            plain: true,
+            ..Settings::default()
+        };
+        Screen::new(&plain)
+    }
+
+    #[test]
+    fn peers_and_what_they_are_about_are_listed() {
+        let text = render(
+            &json!({
+                "peers": [{
+                    "id": "1", "name": "codex\u{1b}", "transport": "stdio", "checkout": "shop",
+                    "attached": false,
+                    "announcements": [{"label": "", "intent": "tidy", "scope": ["src/a", "b"]}],
+                }],
+                "collisions": [{
+                    "one": {"peer": "1", "name": "codex", "entry": "src/a"},
+                    "other": {"peer": "2", "entry": "src/**"},
+                }],
+                "complete": false,
+            }),
+            screen(),
+        );
+        assert_eq!(
+            text,
+            "codex\u{fffd}  stdio · shop · gone\n  tidy\n    src/a  b\n\
+             collision: codex (src/a) and 2 (src/**)\n\
+             the list is not complete yet: the server has just changed hands\n"
+        );
+        assert_eq!(
+            render(&json!({ "peers": [] }), screen()),
+            "nobody is here\n"
+        );
+    }
+
+    #[test]
+    fn a_collision_of_ones_own_says_whose_and_why() {
+        let text = collisions(
+            &json!({ "collisions": [{
+                "peer": "2", "name": "gemini", "intent": "rename", "yours": "src/a",
+                "theirs": "src/**", "since": "2026-11-30T19:19:37.042Z",
+            }] }),
+            screen(),
+        );
+        assert_eq!(
+            text,
+            "collision: src/a meets src/** of gemini, since 2026-11-30T19:19:37.042Z: rename\n"
+        );
+    }
 }
