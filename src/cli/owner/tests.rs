@@ -1,7 +1,9 @@
 //! What an owner must prove, and what an answer becomes.
 
+use std::future::pending;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use hyper::StatusCode;
@@ -11,8 +13,14 @@ use super::{Owner, answer, block_on};
 use crate::cli::absence::{Absence, read};
 use crate::cli::report::Exit;
 use crate::floor::paths::{Explicit, Site};
+use crate::http::{
+    Auth, Connections, Http, Limits, Parts, Secrets, SignIn, Standing, router, serve,
+};
 use crate::lease::document::SCHEMA;
 use crate::lease::secret::Token;
+use crate::registry::{Capability, Exposure, Handler, Kind, Refusal, RefusalCode, Registry, Retry};
+
+const INSTANCE: &str = "0123456789abcdef0123456789abcdef";
 
 #[test]
 fn a_problem_becomes_a_failure_with_its_hint() {
@@ -45,7 +53,7 @@ fn checkout(port: u16) -> (tempfile::TempDir, Site, String) {
         "state": "ready",
         "url": format!("http://127.0.0.1:{port}"),
         "link": format!("127.0.0.1:{port}"),
-        "instance": "0123456789abcdef0123456789abcdef",
+        "instance": INSTANCE,
         "epoch": 1,
         "root_id": site.root_id(),
         "scope": site.scope(),
@@ -86,8 +94,7 @@ fn impostor(body: String) -> (u16, JoinHandle<Vec<u8>>) {
 fn whoever_squats_the_port_learns_nothing_secret() {
     for lie in [
         "not json".to_owned(),
-        json!({ "instance": "0123456789abcdef0123456789abcdef", "root_id": "", "proof": "" })
-            .to_string(),
+        json!({ "instance": INSTANCE, "root_id": "", "proof": "" }).to_string(),
     ] {
         let (port, heard) = impostor(lie);
         let (_folder, site, token) = checkout(port);
@@ -128,4 +135,102 @@ fn a_document_of_another_checkout_or_kernel_names_no_owner() {
     assert_eq!(read(&site).unwrap_err().as_str(), "unreadable");
     std::fs::remove_file(&path).unwrap();
     assert_eq!(read(&site).unwrap_err(), Absence::NoDocument);
+}
+
+/// The checkout's real server, as far as HTTP goes.
+#[derive(Debug)]
+struct Serving(String);
+
+impl Standing for Serving {
+    fn instance(&self) -> &'static str {
+        INSTANCE
+    }
+
+    fn root_id(&self) -> &str {
+        &self.0
+    }
+
+    fn epoch(&self) -> u64 {
+        1
+    }
+
+    fn admits(&self) -> bool {
+        true
+    }
+}
+
+fn echo(id: &'static str, kind: Kind, route: &'static str) -> Capability {
+    let text = json!({ "type": "string" });
+    let words = json!({ "type": "array", "items": text });
+    let properties = json!({ "text": text, "words": words });
+    Capability {
+        id,
+        kind,
+        title: "Echo",
+        description: "Answers what it was asked.",
+        input: json!({ "type": "object", "properties": properties, "additionalProperties": false }),
+        output: json!({ "type": "object" }),
+        retry: if kind == Kind::Command {
+            Retry::Once
+        } else {
+            Retry::Safe
+        },
+        exposure: Exposure {
+            route: Some(route),
+            ..Exposure::default()
+        },
+        examples: Vec::new(),
+        retain: None,
+        handler: Handler::inline(|call| match call.arguments.get("text") {
+            Some(text) if text == "no" => {
+                Err(Refusal::new(RefusalCode::NotFound, "there is none").hint("look elsewhere"))
+            }
+            _ => Ok(call.arguments.clone()),
+        }),
+    }
+}
+
+#[tokio::test]
+async fn the_real_server_proves_itself_and_is_called_by_its_routes() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (_folder, site, token) = checkout(listener.local_addr().unwrap().port());
+    let (query, command) = (
+        echo("test.read", Kind::Query, "/api/v1/test/read"),
+        echo("test.write", Kind::Command, "/api/v1/test/write"),
+    );
+    let secrets = Arc::new(Secrets::new(&token, site.root_id()));
+    let http = Http::new(Parts {
+        registry: Arc::new(Registry::new(vec![query.clone(), command.clone()]).unwrap()),
+        version: "0.0.0",
+        standing: Arc::new(Serving(site.root_id().to_owned())),
+        auth: Auth::Bearer,
+        sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
+        secrets,
+        link: Arc::new(drop),
+        limits: Limits::default(),
+        share: None,
+    });
+    let router = router(&http).unwrap();
+    let connections = Connections::new(8, 8);
+    let serving = serve(listener, router, Limits::default(), connections, pending());
+    let asking = async {
+        let mut owner = Owner::reach(&site).await.unwrap();
+        let arguments = json!({ "text": "a b&c=ü", "words": ["x", "y"] });
+        for capability in [&query, &command] {
+            assert_eq!(owner.call(capability, &arguments).await.unwrap(), arguments);
+        }
+        let refused = owner.call(&query, &json!({ "text": "no" })).await;
+        let failure = refused.unwrap_err();
+        assert_eq!(failure.causes, ["there is none"]);
+        assert_eq!(failure.hints, ["look elsewhere"]);
+        assert!(owner.sign_in_code().await.unwrap().len() >= 20);
+        let mut unexposed = query.clone();
+        unexposed.exposure.route = None;
+        let failure = owner.call(&unexposed, &arguments).await.unwrap_err();
+        assert_eq!(failure.hints, ["majordomus describe test.read"]);
+    };
+    tokio::select! {
+        _ = serving => panic!("the server has ended"),
+        () = asking => {}
+    }
 }

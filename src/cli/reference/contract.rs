@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::pages::tool_cost;
 use crate::cli::arguments::Arguments;
+use crate::http;
 use crate::registry::catalog::Registry;
-use crate::registry::openapi::About;
 
 /// Tools that are served by default, at most (I10).
 pub const TOOLS: usize = 12;
@@ -16,13 +16,10 @@ pub const TOOLS: usize = 12;
 /// What `tools/list` may cost a model, in tokens of four bytes (I10).
 pub const TOOL_TOKENS: usize = 3000;
 
-/// What the document in the reference says about the server: nothing that differs between two checkouts.
+/// The OpenAPI document of this build: nothing in it differs between two checkouts.
 #[must_use]
-pub fn about() -> About<'static> {
-    About {
-        version: env!("CARGO_PKG_VERSION"),
-        url: None,
-    }
+pub fn openapi_document(registry: &Registry) -> Value {
+    http::openapi::describe(registry, env!("CARGO_PKG_VERSION"))
 }
 
 /// Checks everything that building the registry has not checked already.
@@ -140,7 +137,7 @@ fn resources(registry: &Registry, found: &mut Vec<String>) {
 
 /// The OpenAPI document has every exposed route under its method, and every reference in it leads somewhere.
 fn openapi(registry: &Registry, found: &mut Vec<String>) {
-    let document = registry.openapi(&about());
+    let document = openapi_document(registry);
     for capability in registry.all() {
         let Some(route) = capability.exposure.route else {
             continue;

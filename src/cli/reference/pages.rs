@@ -15,7 +15,7 @@ use crate::registry::catalog::Registry;
 /// `openapi.json`.
 #[must_use]
 pub fn openapi(registry: &Registry) -> String {
-    format!("{:#}\n", registry.openapi(&super::contract::about()))
+    format!("{:#}\n", super::contract::openapi_document(registry))
 }
 
 /// `tools.json`: the answer to `tools/list`.
