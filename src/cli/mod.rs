@@ -22,6 +22,7 @@ pub mod query;
 pub mod reference;
 pub mod report;
 pub mod screen;
+pub mod serving;
 pub mod settings;
 
 use std::process::ExitCode;

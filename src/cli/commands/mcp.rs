@@ -11,7 +11,10 @@ use crate::cli::offline;
 use crate::cli::reference::{contract, pages};
 use crate::cli::report::{Exit, Failure, Outcome};
 use crate::cli::screen::{Mark, Screen, clean, columns};
+use crate::cli::serving::{self, Wanted};
 use crate::floor::paths::Site;
+use crate::host;
+use crate::http::Auth;
 use crate::registry::catalog::Registry;
 
 /// What may be typed.
@@ -53,7 +56,19 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         )
         .hint("majordomus mcp --inspect --json"));
     }
-    Err(Failure::new(Exit::Failed, "no host yet"))
+    let settings = serving::settings(
+        context,
+        Wanted {
+            port: args.port,
+            auth: Auth::Bearer,
+            standalone: args.standalone,
+            conformance: args.conformance,
+        },
+    )?;
+    match host::run(&settings) {
+        Ok(end) => serving::finish(end),
+        Err(error) => Err(serving::refuse(&error)),
+    }
 }
 
 fn inspect(args: &Args, context: &Context) -> Outcome {
@@ -75,6 +90,10 @@ fn inspect(args: &Args, context: &Context) -> Outcome {
     })
 }
 
+fn preferred_url(site: &Site) -> String {
+    format!("http://127.0.0.1:{}", host::preferred_port(site))
+}
+
 fn value(site: Option<&Site>, registry: &Registry, violations: &[String]) -> Value {
     let (bytes, tokens) = pages::tool_cost(registry);
     let list: Vec<Value> = registry.all().iter().map(capabilities::brief).collect();
@@ -82,6 +101,7 @@ fn value(site: Option<&Site>, registry: &Registry, violations: &[String]) -> Val
         "version": env!("CARGO_PKG_VERSION"),
         "registry": registry.digest(),
         "checkout": site.map(Site::name),
+        "preferred_url": site.map(preferred_url),
         "tools": registry.tools(),
         "tools_list": { "bytes": bytes, "tokens": tokens },
         "resources": registry.resources(),
@@ -102,7 +122,7 @@ fn render(
     // Writing to a String cannot fail.
     let checkout = site.map_or_else(
         || "no checkout: this client would be served alone".to_owned(),
-        |site| format!("checkout {}", clean(&site.name())),
+        |site| format!("checkout {} · {}", clean(&site.name()), preferred_url(site)),
     );
     let _ = writeln!(
         text,

@@ -1,7 +1,10 @@
 //! `majordomus serve`: the checkout's shared server, without a client of its own.
 
 use crate::cli::context::Context;
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Outcome};
+use crate::cli::serving::{self, Wanted};
+use crate::host::{self, Served};
+use crate::http::Auth;
 
 /// Whether requests need the checkout's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -32,6 +35,29 @@ pub struct Args {
 ///
 /// # Errors
 /// When nothing can be served.
-pub fn run(_args: &Args, _context: &Context) -> Outcome {
-    Err(Failure::new(Exit::Failed, "no host yet"))
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let auth = match args.auth {
+        Authentication::Token => Auth::Bearer,
+        Authentication::Off => Auth::Off,
+    };
+    let settings = serving::settings(
+        context,
+        Wanted {
+            port: args.port,
+            auth,
+            standalone: false,
+            conformance: args.conformance,
+        },
+    )?;
+    match host::serve(&settings) {
+        Ok(Served::Ended(end)) => serving::finish(end),
+        Ok(Served::Deferred(url)) => {
+            let place = url.map_or_else(String::new, |url| format!(" at {url}"));
+            context
+                .screen
+                .note(&format!("a server of this checkout is running already{place}"));
+            Ok(Exit::Done)
+        }
+        Err(error) => Err(serving::refuse(&error)),
+    }
 }
