@@ -8,7 +8,7 @@ use crate::cli::arguments::Json;
 use crate::cli::commands::capabilities;
 use crate::cli::context::Context;
 use crate::cli::offline;
-use crate::cli::reference::{contract, pages};
+use crate::cli::reference::contract;
 use crate::cli::report::{Exit, Failure, Outcome};
 use crate::cli::screen::{Mark, Screen, clean, columns};
 use crate::cli::serving::{self, Wanted};
@@ -95,7 +95,6 @@ fn preferred_url(site: &Site) -> String {
 }
 
 fn value(site: Option<&Site>, registry: &Registry, violations: &[String]) -> Value {
-    let (bytes, tokens) = pages::tool_cost(registry);
     let list: Vec<Value> = registry.all().iter().map(capabilities::brief).collect();
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -103,7 +102,7 @@ fn value(site: Option<&Site>, registry: &Registry, violations: &[String]) -> Val
         "checkout": site.map(Site::name),
         "preferred_url": site.map(preferred_url),
         "tools": registry.tools(),
-        "tools_list": { "bytes": bytes, "tokens": tokens },
+        "tool_tokens": registry.tokens(),
         "resources": registry.resources(),
         "resource_templates": registry.templates(),
         "capabilities": list,
@@ -117,7 +116,6 @@ fn render(
     violations: &[String],
     screen: Screen,
 ) -> String {
-    let (bytes, tokens) = pages::tool_cost(registry);
     let mut text = String::new();
     // Writing to a String cannot fail.
     let checkout = site.map_or_else(
@@ -131,8 +129,9 @@ fn render(
     );
     let _ = writeln!(
         text,
-        "tools/list: {} tools, {bytes} bytes, about {tokens} tokens\n",
-        registry.tools().len()
+        "tools/list: {} tools, about {} tokens\n",
+        registry.tools().len(),
+        registry.tokens()
     );
     let _ = writeln!(text, "{}", screen.mark(Mark::Bold, "capabilities"));
     text.push_str(&columns(&capabilities::rows(registry.all())));

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use clap::CommandFactory as _;
 use serde_json::Value;
 
-use super::pages::tool_cost;
 use crate::cli::arguments::Arguments;
 use crate::http;
 use crate::registry::catalog::Registry;
@@ -102,7 +101,7 @@ fn tools(registry: &Registry, found: &mut Vec<String>) {
             rendered.len()
         ));
     }
-    let (_, tokens) = tool_cost(registry);
+    let tokens = registry.tokens();
     if tokens > TOOL_TOKENS {
         found.push(format!(
             "tools/list costs {tokens} tokens, {TOOL_TOKENS} may be spent"

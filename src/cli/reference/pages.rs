@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::markdown::{self, code, table};
 use crate::cli::report::Exit;
@@ -152,11 +152,4 @@ pub fn errors() -> String {
         .collect();
     text.push_str(&table(&["code", "status", "title"], &rows));
     text.trim_end().to_owned() + "\n"
-}
-
-/// What `tools/list` costs a model, as JSON bytes and as tokens of four bytes (I10).
-#[must_use]
-pub fn tool_cost(registry: &Registry) -> (usize, usize) {
-    let bytes = Value::from(registry.tools()).to_string().len();
-    (bytes, bytes.div_ceil(4))
 }
