@@ -92,7 +92,11 @@ impl Hosting {
         };
         let severed = shared.severed.clone();
         let ((near_reader, near_writer), far) = wire::memory();
-        let own = peer.map(|peer| Own { peer, reader: far.0, writer: far.1 });
+        let own = peer.map(|peer| Own {
+            peer,
+            reader: far.0,
+            writer: far.1,
+        });
         let link = own.is_some().then_some(Link {
             reader: near_reader,
             writer: near_writer,
@@ -104,7 +108,9 @@ impl Hosting {
         let settings = settings.clone();
         let host = move || {
             let _guard = guard;
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
             match runtime {
                 Ok(runtime) => {
                     runtime.block_on(live(shared, settings, own, stops, started));
@@ -149,7 +155,9 @@ impl Hosting {
             Stop::HandOver | Stop::All => DRAIN + RELEASE,
         };
         if timeout(patience, self.ended.cancelled()).await.is_err() {
-            tracing::warn!("the host does not end in time; the process ends, and the kernel frees the lock");
+            tracing::warn!(
+                "the host does not end in time; the process ends, and the kernel frees the lock"
+            );
         }
     }
 
@@ -224,10 +232,16 @@ async fn live(
         };
         tasks.spawn(async move { links.converse(&auth, own.reader, own.writer).await });
     }
-    tasks.spawn(host.clone().serve(listener, shared.connections.clone(), closing.clone()));
+    tasks.spawn(
+        host.clone()
+            .serve(listener, shared.connections.clone(), closing.clone()),
+    );
     if host.preferred != host.address.port() && settings.port.is_none() {
         let (ownership, connections) = (Arc::clone(&shared.ownership), shared.connections.clone());
-        tasks.spawn(host.clone().move_home(ownership, connections, closing.clone()));
+        tasks.spawn(
+            host.clone()
+                .move_home(ownership, connections, closing.clone()),
+        );
     }
     let running = Running {
         links: Arc::clone(&host.links),
@@ -243,7 +257,8 @@ async fn live(
             None
         }
     };
-    host.leave(why.unwrap_or(Stop::HandOver), &shared, closing, tasks).await;
+    host.leave(why.unwrap_or(Stop::HandOver), &shared, closing, tasks)
+        .await;
 }
 
 /// A host that serves.
@@ -302,7 +317,18 @@ impl Host {
             epoch = shared.ownership.epoch(),
             "serving; docs: http://{address}/docs/"
         );
-        Ok((Self { site, links, http, wiring, url, address, preferred }, listener))
+        Ok((
+            Self {
+                site,
+                links,
+                http,
+                wiring,
+                url,
+                address,
+                preferred,
+            },
+            listener,
+        ))
     }
 
     async fn serve(
@@ -311,7 +337,10 @@ impl Host {
         connections: Connections,
         closing: CancellationToken,
     ) {
-        let router = http::router(Arc::clone(&self.http));
+        let router = match http::router(&self.http) {
+            Ok(router) => router,
+            Err(error) => return tracing::error!(error = %Chain(&error), "no routes"),
+        };
         let limits = self.http.parts().limits;
         let served = http::serve(listener, router, limits, connections, closing.cancelled());
         if let Err(error) = served.await {
@@ -332,12 +361,19 @@ impl Host {
                 () = sleep(PORT_PAUSE) => {}
                 () = closing.cancelled() => return,
             }
-            let Ok(listener) = port::bind(self.preferred).await else { continue };
-            let Ok(address) = listener.local_addr() else { return };
+            let Ok(listener) = port::bind(self.preferred).await else {
+                continue;
+            };
+            let Ok(address) = listener.local_addr() else {
+                return;
+            };
             let url = format!("http://{address}");
             match ownership.publish(Some(&url), address) {
                 Ok(()) => {
-                    tracing::info!(url, "the preferred port is free now, and the server moved there");
+                    tracing::info!(
+                        url,
+                        "the preferred port is free now, and the server moved there"
+                    );
                     self.url.send_replace(Some(url));
                     self.serve(listener, connections, closing).await;
                 }
@@ -365,7 +401,11 @@ impl Host {
             tracing::warn!(error = %Chain(&error), "the document does not say that this server drains");
         }
         closing.cancel();
-        self.links.end(if why == Stop::All { Ending::EndAll } else { Ending::Drain(calls) });
+        self.links.end(if why == Stop::All {
+            Ending::EndAll
+        } else {
+            Ending::Drain(calls)
+        });
         let ended = async {
             while tasks.join_next().await.is_some() {}
             self.links.closed().await;
@@ -374,7 +414,11 @@ impl Host {
             tracing::info!("requests were left to the ledger");
         }
         shared.connections.close_all();
-        let leave = if why != Stop::All && others > 0 { Leave::Draining } else { Leave::Nothing };
+        let leave = if why != Stop::All && others > 0 {
+            Leave::Draining
+        } else {
+            Leave::Nothing
+        };
         shared.ownership.release(leave);
         tracing::info!(site = self.site.name(), ?why, "released");
     }
