@@ -23,7 +23,7 @@ mod wiring;
 
 pub use port::preferred as preferred_port;
 pub use process::run;
-pub use serve::serve;
+pub use serve::{Served, serve};
 
 use std::path::PathBuf;
 
