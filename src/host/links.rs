@@ -100,6 +100,11 @@ impl Links {
             .len()
     }
 
+    /// Whether they are ending.
+    pub(super) fn is_ending(&self) -> bool {
+        *self.ending.borrow() != Ending::Open
+    }
+
     /// Waits until no link is open.
     pub(super) async fn closed(&self) {
         while self.count() > 0 {

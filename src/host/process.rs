@@ -93,7 +93,11 @@ impl<'a> Process<'a> {
     }
 
     fn serve_alone(&mut self, reason: Alone) -> Option<Link> {
-        let reason = if self.settings.standalone { Alone::Asked } else { reason };
+        let reason = if self.settings.standalone {
+            Alone::Asked
+        } else {
+            reason
+        };
         if matches!(reason, Alone::Asked) {
             tracing::info!("{reason}");
         } else {
@@ -126,7 +130,7 @@ impl<'a> Process<'a> {
         let why = if signal.is_some() {
             Stop::Signal
         } else {
-            Stop::HandOver
+            Stop::ClientGone
         };
         let stopped = hosting.stop(why);
         tokio::select! {
