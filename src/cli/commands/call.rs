@@ -36,11 +36,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let registry = offline::registry(Some(&site))?;
     let capability = offline::by_id(&registry, &args.id)?;
     let arguments = arguments(&args.json)?;
-    registry
-        .check_input(capability, &arguments)
-        .map_err(|refusal| {
-            Failure::from(refusal).hint(format!("majordomus describe {}", args.id))
-        })?;
+    registry.check_input(capability, &arguments)?;
     let answer = block_on(async {
         let mut owner = Owner::reach(&site).await?;
         owner.call(capability, &arguments).await

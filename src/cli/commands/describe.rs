@@ -60,7 +60,7 @@ pub fn whole(capability: &Capability) -> Value {
 
 fn render(capability: &Capability, screen: Screen) -> String {
     let exposure = &capability.exposure;
-    let mut text = format!("{}\n", screen.mark(Mark::Bold, capability.id));
+    let mut text = String::new();
     let facts = [
         ("kind", Some(capability.kind.as_str().to_owned())),
         ("retry", Some(capability.retry.as_str().to_owned())),
@@ -82,7 +82,7 @@ fn render(capability: &Capability, screen: Screen) -> String {
     // Writing to a String cannot fail.
     for (name, fact) in facts {
         if let Some(fact) = fact {
-            let _ = writeln!(text, "{name:<9} {fact}");
+            let _ = writeln!(text, "{} {fact}", screen.mark(Mark::Dim, &format!("{name:<9}")));
         }
     }
     text.push_str(&words::section(capability));
