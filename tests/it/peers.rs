@@ -102,7 +102,7 @@ fn the_next_announcement_replaces_the_one_with_the_same_label_only() {
     let repository = Repository::new();
     let client = repository.attached("client");
     let intents = || {
-        let list = client.tool("majordomus_peers", &json!({ "include_self": true }));
+        let list = client.tool("majordomus_peers", &json!({}));
         let own = checks::peer(&list, "client").cloned().unwrap_or_default();
         let mut intents = checks::intents(&own);
         intents.sort();

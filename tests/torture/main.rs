@@ -1,5 +1,6 @@
-//! The long forms: `cargo test --test torture -- [SCENARIO]... [--rounds N] [--seed N]`.
+//! The long forms: `cargo test --test torture -- [SCENARIO]... [--rounds N] [--seed N] [--jitter MS]`.
 //!
+//! `--jitter` pauses for up to that long between any two system calls of an election; it needs `--features failpoints`.
 //! Each scenario runs its rounds with a generator seeded by `--seed`, prints what it measured as lines fit for
 //! `docs/PROOF.md`, and fails the run at the first broken promise, whose round is printed before. Without arguments it
 //! runs a short form of everything. A word that is no scenario selects nothing, so that `cargo test WORD` passes by.
@@ -110,6 +111,14 @@ fn main() -> ExitCode {
         match argument.as_str() {
             "--rounds" => {
                 rounds = number(arguments.next()).and_then(|value| usize::try_from(value).ok());
+            }
+            "--jitter" if !cfg!(feature = "failpoints") => {
+                eprintln!("--jitter needs `cargo test --features failpoints`");
+                return ExitCode::from(2);
+            }
+            "--jitter" => {
+                let milliseconds = number(arguments.next()).unwrap_or(5);
+                support::launch::JITTER.get_or_init(|| milliseconds);
             }
             "--seed" => seed = number(arguments.next()).unwrap_or(seed),
             // What cargo passes to every test binary.

@@ -5,10 +5,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::OnceLock;
 
 use super::client::Client;
 use super::command::{MAJORDOMUS, hermetic};
 use super::repository::Repository;
+
+/// Milliseconds of jitter between any two system calls of an election, set once for the whole run.
+///
+/// It needs the feature `failpoints`; without it the variable below means nothing to the executable.
+pub(crate) static JITTER: OnceLock<u64> = OnceLock::new();
 
 /// What a client gives as stdin and stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +101,12 @@ impl<'a> Launch<'a> {
         words.extend(self.arguments);
         let mut command = hermetic(&words[0], &self.directory, self.repository.home());
         command.args(&words[1..]).stderr(Stdio::piped());
+        if let Some(milliseconds) = JITTER.get() {
+            command.env(
+                "MAJORDOMUS_FAILPOINT",
+                format!("lease::*=jitter:{milliseconds}"),
+            );
+        }
         for (name, value) in self.environment {
             command.env(name, value);
         }
