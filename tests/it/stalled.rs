@@ -68,7 +68,7 @@ fn what_changes_something_is_refused_with_pid_and_state_while_the_owner_sleeps()
     owner.signal(Signal::SIGSTOP);
     let answer = bridge.call(
         "conformance_keyed",
-        &json!({ "file": file, "text": "must not be done behind our back" }),
+        &json!({ "file": "stalled.txt", "text": "must not be done behind our back" }),
     );
     assert!(checks::failed(&answer), "{answer}");
     let text = answer.to_string();

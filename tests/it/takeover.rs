@@ -241,7 +241,7 @@ fn a_cancelled_call_is_not_sent_to_the_next_owner() {
     let file = repository.conformance_file("cancelled.txt");
     let id = bridge.begin_call(
         "conformance_keyed",
-        &json!({ "file": file, "text": "must not appear" }),
+        &json!({ "file": "cancelled.txt", "text": "must not appear" }),
     );
     bridge.notify(
         "notifications/cancelled",

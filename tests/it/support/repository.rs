@@ -219,9 +219,9 @@ impl Repository {
         Http::new(lease["url"].as_str().unwrap()).with_token(self.token().as_deref())
     }
 
-    /// Where the conformance provider's keyed command appends when it is told `name`.
+    /// The file to which the conformance provider's commands append under `name`.
     pub(crate) fn conformance_file(&self, name: &str) -> PathBuf {
-        self.outside().join(name)
+        self.shared().join("conformance").join(name)
     }
 
     /// The server's log, all of it.

@@ -59,9 +59,7 @@ impl Room {
     /// Lets all bridges call, kills the owner, and looks at every request that was sent.
     #[track_caller]
     pub(crate) fn round(&mut self, number: usize) -> Round {
-        let file = self
-            .repository
-            .conformance_file(&format!("round-{number}.txt"));
+        let file = format!("round-{number}.txt");
         let owner = self.owner();
         let bridges: Vec<Arc<Client>> = self
             .clients
@@ -75,7 +73,7 @@ impl Room {
             let calling: Vec<_> = bridges
                 .iter()
                 .map(|bridge| {
-                    let (file, stop) = (file.as_path(), &stop);
+                    let (file, stop) = (file.as_str(), &stop);
                     scope.spawn(move || call_until(bridge, file, stop))
                 })
                 .collect();
@@ -101,7 +99,7 @@ impl Room {
             (death, answered)
         });
 
-        Self::check_effects(&file, &answered);
+        Self::check_effects(&self.repository.conformance_file(&file), &answered);
         for (bridge, calls) in bridges.iter().zip(&answered) {
             for (_, id, _) in calls {
                 assert_eq!(
@@ -164,7 +162,7 @@ impl Room {
 }
 
 /// Calls without pause until told to stop; every call must succeed.
-fn call_until(bridge: &Client, file: &Path, stop: &AtomicBool) -> Vec<Answered> {
+fn call_until(bridge: &Client, file: &str, stop: &AtomicBool) -> Vec<Answered> {
     let mut answered = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let id = bridge.next_id();
