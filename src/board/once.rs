@@ -22,6 +22,19 @@ pub struct Effect<'a> {
 }
 
 impl Effect<'_> {
+    /// Reads the lines of a named list of this root that come after the first `count`, in order.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn lines_after(&self, file: &str, count: u64) -> Result<Vec<String>, StoreError> {
+        let lines = self
+            .tx
+            .prepare_cached("SELECT text FROM line WHERE root = ?1 AND file = ?2 AND number > ?3 ORDER BY number")?
+            .query_map(rusqlite::params![self.root, file, count], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(lines)
+    }
+
     /// Appends a line to a named list of this root.
     ///
     /// # Errors
@@ -83,23 +96,6 @@ impl Board {
         self.store.behind("acknowledged", move |tx, owner| {
             Ok(tables::remove_once(tx, owner, &scope, seq)?)
         });
-    }
-
-    /// Reads the lines of a named list of this root, in order.
-    ///
-    /// # Errors
-    /// `unavailable` where the file cannot be read.
-    pub async fn lines(&self, file: &str) -> Result<Vec<String>, Refusal> {
-        let file = file.to_owned();
-        self.store
-            .read(move |connection, owner| {
-                connection
-                    .prepare("SELECT text FROM line WHERE root = ?1 AND file = ?2 ORDER BY number")?
-                    .query_map([&owner.root, &file], |row| row.get(0))?
-                    .collect()
-            })
-            .await
-            .map_err(StoreError::refusal)
     }
 }
 

@@ -26,9 +26,14 @@ impl fmt::Display for Alone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("serving this client alone, as asked"),
-            Self::NoCheckout => f.write_str("there is no checkout here, so this client is served alone"),
+            Self::NoCheckout => {
+                f.write_str("there is no checkout here, so this client is served alone")
+            }
             Self::Stalled { pid: Some(pid) } => {
-                write!(f, "the shared server (process {pid}) is stalled: it holds the lease and is silent")
+                write!(
+                    f,
+                    "the shared server (process {pid}) is stalled: it holds the lease and is silent"
+                )
             }
             Self::Stalled { pid: None } => {
                 f.write_str("the shared server is stalled: it holds the lease and is silent")

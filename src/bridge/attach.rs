@@ -18,7 +18,9 @@ use crate::floor::limits::{HEADER_BYTES, LINK_HANDSHAKE};
 use crate::lease;
 use crate::lease::document::Document;
 use crate::lease::secret::{SecretError, Token};
-use crate::link::handshake::{Auth, Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE};
+use crate::link::handshake::{
+    Auth, Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE,
+};
 use crate::link::line::{Line, Verb};
 
 /// Who attaches.
@@ -122,7 +124,11 @@ pub async fn attach(
         match line.verb {
             Verb::Welcome => {
                 let (reader, writer) = (half.reader, half.writer);
-                Ok(Link { reader, writer, far: Far::Owner(half.proof) })
+                Ok(Link {
+                    reader,
+                    writer,
+                    far: Far::Owner(half.proof),
+                })
             }
             Verb::Refuse => {
                 let refuse: Refuse = parse(&line)?;
@@ -131,7 +137,9 @@ pub async fn attach(
             _ => Err(ProbeFailure::Form),
         }
     };
-    timeout(LINK_HANDSHAKE, attempt).await.unwrap_or(Err(ProbeFailure::Timeout))
+    timeout(LINK_HANDSHAKE, attempt)
+        .await
+        .unwrap_or(Err(ProbeFailure::Timeout))
 }
 
 /// Proves that whoever listens at the document's address knows the token and is the named instance of this checkout,
@@ -174,16 +182,31 @@ async fn prove(
     root_id: &str,
     token: &Token,
 ) -> Result<HalfProven, ProbeFailure> {
-    let (reader, mut writer) = upgrade(address(document)?).await.map_err(ProbeFailure::Connect)?;
+    let (reader, mut writer) = upgrade(address(document)?)
+        .await
+        .map_err(ProbeFailure::Connect)?;
     let mut reader = reader;
     let nonce = Nonce::random();
-    send(&mut writer, Verb::Hello, &Hello { link: LINK_VERSION, nonce: nonce.clone() }).await?;
+    send(
+        &mut writer,
+        Verb::Hello,
+        &Hello {
+            link: LINK_VERSION,
+            nonce: nonce.clone(),
+        },
+    )
+    .await?;
     let line = receive(&mut reader).await?;
     if line.verb != Verb::Proof {
         return Err(ProbeFailure::Form);
     }
     let proof: Proof = parse(&line)?;
-    let half = HalfProven { reader, writer, nonce, proof };
+    let half = HalfProven {
+        reader,
+        writer,
+        nonce,
+        proof,
+    };
     let ours = half.proof.instance == document.instance && half.proof.root_id == root_id;
     let transcript = half.transcript(document, root_id);
     if ours && proves(token, &transcript, Side::Host, &half.proof.mac) {
@@ -202,7 +225,8 @@ pub fn proves(token: &Token, transcript: &Transcript<'_>, side: Side, mac: &str)
 
 /// The address for bridges, which is loopback or nothing.
 fn address(document: &Document) -> Result<SocketAddr, ProbeFailure> {
-    let loopback = |address: &SocketAddr| address.ip() == Ipv4Addr::LOCALHOST && address.port() != 0;
+    let loopback =
+        |address: &SocketAddr| address.ip() == Ipv4Addr::LOCALHOST && address.port() != 0;
     document.link.filter(loopback).ok_or(ProbeFailure::Address)
 }
 
@@ -224,11 +248,18 @@ async fn upgrade(address: SocketAddr) -> io::Result<(Reader, Writer)> {
         }
     };
     if !head.starts_with(b"HTTP/1.1 101 ") {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the answer is no upgrade"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "the answer is no upgrade",
+        ));
     }
     let rest = head.split_off(end);
     let (read, write) = stream.into_split();
-    Ok(wire::stream((Box::new(read), Box::new(write)), &rest, AtEnd::Read))
+    Ok(wire::stream(
+        (Box::new(read), Box::new(write)),
+        &rest,
+        AtEnd::Read,
+    ))
 }
 
 /// Sends one line of the handshake.
@@ -250,7 +281,11 @@ pub async fn send<T: Serialize>(
 /// # Errors
 /// [`ProbeFailure::Connect`], [`ProbeFailure::Form`] at the end of the stream.
 pub async fn receive(reader: &mut Reader) -> Result<Line, ProbeFailure> {
-    reader.recv().await.map_err(ProbeFailure::Connect)?.ok_or(ProbeFailure::Form)
+    reader
+        .recv()
+        .await
+        .map_err(ProbeFailure::Connect)?
+        .ok_or(ProbeFailure::Form)
 }
 
 /// Reads the body of a line of the handshake.

@@ -94,7 +94,9 @@ pub struct Bridge {
 
 impl std::fmt::Debug for Bridge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bridge").field("identity", &self.identity).finish_non_exhaustive()
+        f.debug_struct("Bridge")
+            .field("identity", &self.identity)
+            .finish_non_exhaustive()
     }
 }
 
@@ -114,9 +116,15 @@ impl Bridge {
     /// # Errors
     /// The system's own.
     pub fn open(site: Option<Site>, compiled: CompiledEngine) -> io::Result<Self> {
-        let identity =
-            Identity { peer: PeerId::mint().0, generation: 0, digest: None, revision: None };
-        let quest = site.as_ref().map(|site| Quest::look(site, identity.clone()));
+        let identity = Identity {
+            peer: PeerId::mint().0,
+            generation: 0,
+            digest: None,
+            revision: None,
+        };
+        let quest = site
+            .as_ref()
+            .map(|site| Quest::look(site, identity.clone()));
         Ok(Self {
             input: Input::open()?,
             output: Output::open()?,
@@ -265,7 +273,10 @@ impl Bridge {
                 self.answer_opening().await;
             }
         }
-        if self.waiting_since.is_some_and(|since| since.elapsed() >= FIRST_ANSWER) {
+        if self
+            .waiting_since
+            .is_some_and(|since| since.elapsed() >= FIRST_ANSWER)
+        {
             self.answer_opening().await;
         }
         None
@@ -274,7 +285,9 @@ impl Bridge {
     /// Answers what of the opening has not been sent anywhere from the compiled registry.
     async fn answer_opening(&mut self) {
         for (seq, raw) in self.ledger.unsent_handshakes() {
-            let Ok(frame) = Frame::parse(raw) else { continue };
+            let Ok(frame) = Frame::parse(raw) else {
+                continue;
+            };
             let (engine, session) = self.opening.get_or_insert_with(|| {
                 let caller = Caller {
                     peer: Some(PeerId(self.identity.peer)),
@@ -284,9 +297,15 @@ impl Bridge {
                 };
                 ((self.compiled)(), Session::new(caller, Outbound::none()))
             });
-            let request =
-                Request { frame, number: seq, delivery: Delivery::New, key: None };
-            let Some(reply) = engine.handle(session, request).await else { continue };
+            let request = Request {
+                frame,
+                number: seq,
+                delivery: Delivery::New,
+                key: None,
+            };
+            let Some(reply) = engine.handle(session, request).await else {
+                continue;
+            };
             if let Some(revision) = reply.negotiated {
                 self.identity.revision = Some(revision.as_str().to_owned());
             }
@@ -321,14 +340,17 @@ impl Bridge {
             }
             Kind::Batch(_) => {
                 let message = "a batch is not taken here: send one message at a time";
-                self.output.queue(&crate::floor::jsonrpc::error(None, -32600, message, None));
+                self.output
+                    .queue(&crate::floor::jsonrpc::error(None, -32600, message, None));
             }
         }
     }
 
     fn on_cancelled(&mut self, frame: &Frame) {
         let params = frame.params();
-        let Some(id) = params.get("requestId") else { return };
+        let Some(id) = params.get("requestId") else {
+            return;
+        };
         if let Some(seq) = self.ledger.cancel(&id.to_string()) {
             self.send(Line::bare(seq, Verb::Cancel));
         }
@@ -427,8 +449,16 @@ impl Bridge {
     /// The link is gone: what it did not answer goes to the next owner, and the search for one begins at once (I7).
     fn on_link_end(&mut self, cause: &str) -> Option<Turn> {
         let link = self.link.take()?;
-        let end = if self.draining { LinkEnd::Drained } else { LinkEnd::Broke };
-        tracing::info!(cause, drained = self.draining, "the server is gone, looking for the next one");
+        let end = if self.draining {
+            LinkEnd::Drained
+        } else {
+            LinkEnd::Broke
+        };
+        tracing::info!(
+            cause,
+            drained = self.draining,
+            "the server is gone, looking for the next one"
+        );
         for answer in self.ledger.lost(end) {
             self.output.queue(&answer);
         }
@@ -462,7 +492,10 @@ impl Bridge {
     }
 
     fn on_tick(&mut self) -> Option<Turn> {
-        let watched = self.link.as_mut().filter(|link| matches!(link.far, Far::Owner(_)))?;
+        let watched = self
+            .link
+            .as_mut()
+            .filter(|link| matches!(link.far, Far::Owner(_)))?;
         if !self.ledger.is_waiting() || self.output.pending() > OUTBOUND_BYTES {
             self.watch.heard();
             return None;
@@ -513,7 +546,9 @@ impl Bridge {
 
     /// Sends every request that no owner has, if there is an owner that takes it.
     fn send_unsent(&mut self) {
-        let Some(link) = self.link.as_mut().filter(|_| !self.draining) else { return };
+        let Some(link) = self.link.as_mut().filter(|_| !self.draining) else {
+            return;
+        };
         for line in self.ledger.unsent() {
             link.writer.queue(line);
         }
@@ -557,7 +592,10 @@ impl Bridge {
                 deadline = deadline.min(due);
             }
         }
-        let watched = self.link.as_ref().is_some_and(|link| matches!(link.far, Far::Owner(_)));
+        let watched = self
+            .link
+            .as_ref()
+            .is_some_and(|link| matches!(link.far, Far::Owner(_)));
         if watched && self.ledger.is_waiting() {
             deadline = deadline.min(self.watch.due());
         }

@@ -1,6 +1,5 @@
 //! The search for an owner, as one future that the bridge waits for beside everything else.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +36,9 @@ impl Quest {
         let site = site.clone();
         Self(Box::pin(async move {
             let reading = Reading::at(&site.lease_document());
-            let Some(document) = reading.document() else { return Find::Nobody };
+            let Some(document) = reading.document() else {
+                return Find::Nobody;
+            };
             match probe(&site, document, &identity).await {
                 Ok(link) => Find::Attached(Box::new(link)),
                 Err(failure) => {
@@ -51,7 +52,9 @@ impl Quest {
     /// Attaches to an owner or stands for election, within the time that a call waits.
     pub(super) fn stand(site: &Site, identity: Identity) -> Self {
         let site = site.clone();
-        Self(Box::pin(async move { attach_or_own(&site, identity).await }))
+        Self(Box::pin(
+            async move { attach_or_own(&site, identity).await },
+        ))
     }
 
     /// Goes on searching, ever less often, until there is somebody to share with.
@@ -77,7 +80,9 @@ impl Quest {
 
 /// The process that the document names as the owner: for people, never proof of anything (I1).
 pub(super) fn named_owner(site: &Site) -> Option<u32> {
-    Reading::at(&site.lease_document()).document().map(|document| document.pid)
+    Reading::at(&site.lease_document())
+        .document()
+        .map(|document| document.pid)
 }
 
 async fn attach_or_own(site: &Site, identity: Identity) -> Find {

@@ -37,13 +37,17 @@ pub struct Output {
 
 impl std::fmt::Debug for Input {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input").field("ended", &self.ended).finish_non_exhaustive()
+        f.debug_struct("Input")
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for Output {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Output").field("pending", &self.pending()).finish_non_exhaustive()
+        f.debug_struct("Output")
+            .field("pending", &self.pending())
+            .finish_non_exhaustive()
     }
 }
 
@@ -85,7 +89,12 @@ impl Input {
             }
             _ => (Box::new(tokio::io::stdin()), None),
         };
-        Ok(Self { io, lines: Lines::bounded(FRAME_BYTES), ended: false, _restore: restore })
+        Ok(Self {
+            io,
+            lines: Lines::bounded(FRAME_BYTES),
+            ended: false,
+            _restore: restore,
+        })
     }
 
     /// Takes the next line that is not blank; `None` at the end. Cancel safe.
@@ -132,7 +141,11 @@ impl Output {
             }
             _ => (Box::new(tokio::io::stdout()), None),
         };
-        Ok(Self { io, out: BytesMut::new(), _restore: restore })
+        Ok(Self {
+            io,
+            out: BytesMut::new(),
+            _restore: restore,
+        })
     }
 
     /// Queues a frame.
@@ -171,4 +184,3 @@ fn unix_stream(fd: OwnedFd) -> io::Result<UnixStream> {
     stream.set_nonblocking(true)?;
     UnixStream::from_std(stream)
 }
-

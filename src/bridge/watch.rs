@@ -32,7 +32,10 @@ pub(super) struct Watch {
 
 impl Default for Watch {
     fn default() -> Self {
-        Self { silent: 0, due: Instant::now() + interval() }
+        Self {
+            silent: 0,
+            due: Instant::now() + interval(),
+        }
     }
 }
 
@@ -59,7 +62,11 @@ impl Watch {
         }
         self.due = now + interval();
         self.silent += 1;
-        if self.silent >= TICKS { Tick::Stalled } else { Tick::Ask }
+        if self.silent >= TICKS {
+            Tick::Stalled
+        } else {
+            Tick::Ask
+        }
     }
 }
 

@@ -33,8 +33,11 @@ impl AloneServer {
     ) -> Result<(Self, Link), HostError> {
         let (_, url) = watch::channel(None);
         let wiring = Wiring::new(settings, Mode::alone(reason), url)?;
-        let links =
-            Links::new(Arc::clone(&wiring.engine), CancellationToken::new(), |_peer, _seq| {});
+        let links = Links::new(
+            Arc::clone(&wiring.engine),
+            CancellationToken::new(),
+            |_peer, _seq| {},
+        );
         let ((reader, writer), far) = wire::memory();
         let auth = Auth {
             peer,
@@ -45,7 +48,14 @@ impl AloneServer {
             mac: String::new(),
         };
         let task = tokio::spawn(async move { links.converse(&auth, far.0, far.1).await });
-        Ok((Self { task }, Link { reader, writer, far: Far::Alone }))
+        Ok((
+            Self { task },
+            Link {
+                reader,
+                writer,
+                far: Far::Alone,
+            },
+        ))
     }
 }
 

@@ -31,6 +31,7 @@ use crate::floor::paths::Site;
 use crate::http::{self, Connections, Http, Limits};
 use crate::lease::{Leave, Ownership, Token};
 use crate::link::handshake::Auth;
+use crate::registry::PeerId;
 
 /// How often the preferred port is tried again.
 const PORT_PAUSE: Duration = Duration::from_millis(500);
@@ -40,8 +41,10 @@ const PORT_PAUSE: Duration = Duration::from_millis(500);
 pub(super) enum Stop {
     /// A signal: 50 ms in all (I4).
     Signal,
-    /// Its own client is gone, or somebody asked it to hand over.
-    HandOver,
+    /// Its own client is gone.
+    ClientGone,
+    /// Somebody asked it to hand over, or its lease is lost; its own client lives on.
+    Demote,
     /// Everybody is to end.
     All,
 }
@@ -92,7 +95,11 @@ impl Hosting {
         };
         let severed = shared.severed.clone();
         let ((near_reader, near_writer), far) = wire::memory();
-        let own = peer.map(|peer| Own { peer, reader: far.0, writer: far.1 });
+        let own = peer.map(|peer| Own {
+            peer,
+            reader: far.0,
+            writer: far.1,
+        });
         let link = own.is_some().then_some(Link {
             reader: near_reader,
             writer: near_writer,
@@ -104,7 +111,9 @@ impl Hosting {
         let settings = settings.clone();
         let host = move || {
             let _guard = guard;
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
             match runtime {
                 Ok(runtime) => {
                     runtime.block_on(live(shared, settings, own, stops, started));
@@ -146,10 +155,12 @@ impl Hosting {
         self.stop.send_replace(Some(why));
         let patience = match why {
             Stop::Signal => RELEASE,
-            Stop::HandOver | Stop::All => DRAIN + RELEASE,
+            Stop::ClientGone | Stop::Demote | Stop::All => DRAIN + RELEASE,
         };
         if timeout(patience, self.ended.cancelled()).await.is_err() {
-            tracing::warn!("the host does not end in time; the process ends, and the kernel frees the lock");
+            tracing::warn!(
+                "the host does not end in time; the process ends, and the kernel frees the lock"
+            );
         }
     }
 
@@ -166,7 +177,7 @@ impl Hosting {
     /// Waits until nobody needs this host any more, its own client being gone: another bridge can take over, or the
     /// last HTTP peer has been silent for long enough (I11).
     pub(super) async fn unneeded(&self) {
-        while self.links.count() == 0 && self.http.alive(HTTP_LIFE) {
+        while self.links.count() <= 1 && self.http.alive(HTTP_LIFE) {
             tokio::select! {
                 () = sleep(Duration::from_secs(1)) => {}
                 () = self.ended() => return,
@@ -191,7 +202,8 @@ async fn live(
     started: oneshot::Sender<Result<Running, HostError>>,
 ) {
     let lost = CancellationToken::new();
-    let (host, listener) = match Host::open(&shared, &settings, lost.clone()).await {
+    let own_peer = own.as_ref().map(|own| PeerId(own.peer));
+    let (host, listener) = match Host::open(&shared, &settings, own_peer, lost.clone()).await {
         Ok(opened) => opened,
         Err(error) => {
             shared.ownership.release(Leave::Nothing);
@@ -224,10 +236,16 @@ async fn live(
         };
         tasks.spawn(async move { links.converse(&auth, own.reader, own.writer).await });
     }
-    tasks.spawn(host.clone().serve(listener, shared.connections.clone(), closing.clone()));
+    tasks.spawn(
+        host.clone()
+            .serve(listener, shared.connections.clone(), closing.clone()),
+    );
     if host.preferred != host.address.port() && settings.port.is_none() {
         let (ownership, connections) = (Arc::clone(&shared.ownership), shared.connections.clone());
-        tasks.spawn(host.clone().move_home(ownership, connections, closing.clone()));
+        tasks.spawn(
+            host.clone()
+                .move_home(ownership, connections, closing.clone()),
+        );
     }
     let running = Running {
         links: Arc::clone(&host.links),
@@ -243,7 +261,8 @@ async fn live(
             None
         }
     };
-    host.leave(why.unwrap_or(Stop::HandOver), &shared, closing, tasks).await;
+    host.leave(why.unwrap_or(Stop::Demote), &shared, closing, tasks)
+        .await;
 }
 
 /// A host that serves.
@@ -252,16 +271,18 @@ struct Host {
     site: Site,
     links: Arc<Links>,
     http: Arc<Http>,
-    wiring: Arc<Wiring>,
     url: watch::Sender<Option<String>>,
     address: SocketAddr,
     preferred: u16,
+    /// It has a client of its own.
+    own: bool,
 }
 
 impl Host {
     async fn open(
         shared: &Shared,
         settings: &Settings,
+        own: Option<PeerId>,
         lost: CancellationToken,
     ) -> Result<(Self, TcpListener), HostError> {
         let site = settings.site.clone().ok_or(HostError::NoCheckout)?;
@@ -281,8 +302,12 @@ impl Host {
             lost: lost.clone(),
             stop: shared.stop.clone(),
         };
-        let wiring = Arc::new(Wiring::new(settings, mode, url.subscribe())?);
+        let wiring = Wiring::new(settings, mode, url.subscribe())?;
         wiring.agree_on_epoch(&shared.ownership).await;
+        if let Some(peer) = own {
+            wiring.own(peer);
+        }
+        let own = own.is_some();
         let acknowledge = wiring.acknowledge();
         let links = Links::new(Arc::clone(&wiring.engine), lost, acknowledge);
         wiring.count_links(&links);
@@ -302,7 +327,18 @@ impl Host {
             epoch = shared.ownership.epoch(),
             "serving; docs: http://{address}/docs/"
         );
-        Ok((Self { site, links, http, wiring, url, address, preferred }, listener))
+        Ok((
+            Self {
+                site,
+                links,
+                http,
+                own,
+                url,
+                address,
+                preferred,
+            },
+            listener,
+        ))
     }
 
     async fn serve(
@@ -311,7 +347,10 @@ impl Host {
         connections: Connections,
         closing: CancellationToken,
     ) {
-        let router = http::router(Arc::clone(&self.http));
+        let router = match http::router(&self.http) {
+            Ok(router) => router,
+            Err(error) => return tracing::error!(error = %Chain(&error), "no routes"),
+        };
         let limits = self.http.parts().limits;
         let served = http::serve(listener, router, limits, connections, closing.cancelled());
         if let Err(error) = served.await {
@@ -332,12 +371,19 @@ impl Host {
                 () = sleep(PORT_PAUSE) => {}
                 () = closing.cancelled() => return,
             }
-            let Ok(listener) = port::bind(self.preferred).await else { continue };
-            let Ok(address) = listener.local_addr() else { return };
+            let Ok(listener) = port::bind(self.preferred).await else {
+                continue;
+            };
+            let Ok(address) = listener.local_addr() else {
+                return;
+            };
             let url = format!("http://{address}");
             match ownership.publish(Some(&url), address) {
                 Ok(()) => {
-                    tracing::info!(url, "the preferred port is free now, and the server moved there");
+                    tracing::info!(
+                        url,
+                        "the preferred port is free now, and the server moved there"
+                    );
                     self.url.send_replace(Some(url));
                     self.serve(listener, connections, closing).await;
                 }
@@ -358,14 +404,20 @@ impl Host {
     ) {
         let (calls, rest) = match why {
             Stop::Signal => (RELEASE_TASKS, RELEASE - RELEASE_TASKS),
-            Stop::HandOver | Stop::All => (DRAIN, RELEASE),
+            Stop::ClientGone | Stop::Demote | Stop::All => (DRAIN, RELEASE),
         };
-        let others = self.links.count();
+        // Whoever is still here when this process is gone needs the epoch and the port (I4).
+        let own = usize::from(self.own && matches!(why, Stop::Signal | Stop::ClientGone));
+        let others = self.links.count().saturating_sub(own);
         if let Err(error) = shared.ownership.drain() {
             tracing::warn!(error = %Chain(&error), "the document does not say that this server drains");
         }
         closing.cancel();
-        self.links.end(if why == Stop::All { Ending::EndAll } else { Ending::Drain(calls) });
+        self.links.end(if why == Stop::All {
+            Ending::EndAll
+        } else {
+            Ending::Drain(calls)
+        });
         let ended = async {
             while tasks.join_next().await.is_some() {}
             self.links.closed().await;
@@ -374,7 +426,11 @@ impl Host {
             tracing::info!("requests were left to the ledger");
         }
         shared.connections.close_all();
-        let leave = if why != Stop::All && others > 0 { Leave::Draining } else { Leave::Nothing };
+        let leave = if why != Stop::All && others > 0 {
+            Leave::Draining
+        } else {
+            Leave::Nothing
+        };
         shared.ownership.release(leave);
         tracing::info!(site = self.site.name(), ?why, "released");
     }

@@ -70,7 +70,9 @@ pub(super) struct Links {
 
 impl std::fmt::Debug for Links {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Links").field("open", &self.count()).finish_non_exhaustive()
+        f.debug_struct("Links")
+            .field("open", &self.count())
+            .finish_non_exhaustive()
     }
 }
 
@@ -92,7 +94,10 @@ impl Links {
 
     /// How many links are open.
     pub(super) fn count(&self) -> usize {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.newest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
     }
 
     /// Waits until no link is open.
@@ -157,7 +162,9 @@ impl Links {
             return Err(ProbeFailure::NotOurs);
         }
         if let Some(reason) = self.objection(&hello, &auth) {
-            let refuse = Refuse { reason: reason.to_owned() };
+            let refuse = Refuse {
+                reason: reason.to_owned(),
+            };
             attach::send(writer, Verb::Refuse, &refuse).await?;
             return Err(ProbeFailure::Refused(reason.to_owned()));
         }
@@ -170,7 +177,11 @@ impl Links {
         if hello.link != LINK_VERSION {
             return Some("another version of the link is spoken here");
         }
-        if auth.revision.as_deref().is_some_and(|named| Revision::parse(named).is_none()) {
+        if auth
+            .revision
+            .as_deref()
+            .is_some_and(|named| Revision::parse(named).is_none())
+        {
             return Some("the client's protocol revision is not spoken here");
         }
         if *self.ending.borrow() != Ending::Open || !self.engine.admits() {
@@ -199,7 +210,10 @@ impl Links {
         if end != End::Superseded {
             let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
             // A newer link may have come while this one ended.
-            if newest.get(&peer).is_some_and(|(generation, _)| *generation == auth.generation) {
+            if newest
+                .get(&peer)
+                .is_some_and(|(generation, _)| *generation == auth.generation)
+            {
                 newest.remove(&peer);
                 drop(newest);
                 self.gone.notify_one();
@@ -263,8 +277,12 @@ impl Conversation {
             // The conversation is over: nobody is left to tell.
             drop(sender.send(message));
         });
-        let caller =
-            Caller { peer: Some(peer), transport: Transport::Stdio, name: None, version: None };
+        let caller = Caller {
+            peer: Some(peer),
+            transport: Transport::Stdio,
+            name: None,
+            version: None,
+        };
         let known = auth.digest.as_deref();
         let lists_differ = known.is_some_and(|digest| digest != links.engine.registry().digest());
         Self {
@@ -361,7 +379,9 @@ impl Conversation {
     /// Starts frames that wait, as far as there is room for their answers.
     fn start_waiting(&mut self) {
         while self.running.len() < CALLS_PER_PEER && !self.writer.is_full() {
-            let Some(line) = self.waiting.pop_front() else { return };
+            let Some(line) = self.waiting.pop_front() else {
+                return;
+            };
             self.waiting_bytes -= line.cost();
             self.start(line);
         }
@@ -372,7 +392,9 @@ impl Conversation {
         let frame = match Frame::parse(line.json) {
             Ok(frame) => frame,
             Err(error) => {
-                return self.writer.queue(Line::new(line.seq, Verb::Answer, error.answer()));
+                return self
+                    .writer
+                    .queue(Line::new(line.seq, Verb::Answer, error.answer()));
             }
         };
         let delivery = match line.verb {
@@ -384,13 +406,25 @@ impl Conversation {
         let (seq, key) = (line.seq, Some(self.peer.to_string()));
         let id = frame.request_id().cloned();
         self.running.spawn(async move {
-            let request = Request { frame, number: seq, delivery, key };
-            let handled = AssertUnwindSafe(engine.handle(&session, request)).catch_unwind().await;
+            let request = Request {
+                frame,
+                number: seq,
+                delivery,
+                key,
+            };
+            let handled = AssertUnwindSafe(engine.handle(&session, request))
+                .catch_unwind()
+                .await;
             let reply = handled.unwrap_or_else(|_| {
                 tracing::error!(seq, "a request panicked");
                 let revision = session.revision().unwrap_or(Revision::NEWEST_LEGACY);
                 let message = "the server failed on this request; this is a bug";
-                Some(Reply::failed(id.as_ref(), revision, ErrorCode::Internal, message))
+                Some(Reply::failed(
+                    id.as_ref(),
+                    revision,
+                    ErrorCode::Internal,
+                    message,
+                ))
             });
             // A replay rebuilds state; its answer reached the client long ago.
             (seq, reply.filter(|_| delivery != Delivery::Replayed))
@@ -433,8 +467,11 @@ impl Conversation {
 
     fn pass_on(&mut self) {
         while !self.writer.is_full() {
-            let Some(message) = self.held.pop_front() else { return };
-            self.writer.queue(Line::new(message.about, Verb::Event, message.json));
+            let Some(message) = self.held.pop_front() else {
+                return;
+            };
+            self.writer
+                .queue(Line::new(message.about, Verb::Event, message.json));
         }
     }
 

@@ -19,6 +19,7 @@ mod process;
 mod serve;
 mod signals;
 mod watchdog;
+mod wiring;
 
 pub use port::preferred as preferred_port;
 pub use process::run;

@@ -26,7 +26,10 @@ pub fn preferred(site: &Site) -> u16 {
         .chain_update(site.root().as_os_str().as_bytes())
         .chain_update(Uid::current().as_raw().to_be_bytes())
         .finalize();
-    let number = digest.iter().take(8).fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte));
+    let number = digest
+        .iter()
+        .take(8)
+        .fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte));
     FIRST + u16::try_from(number % COUNT).unwrap_or_default()
 }
 

@@ -1,12 +1,11 @@
 //! `majordomus mcp`: one client's bridge, and the host when it is elected.
 
 use std::io;
-use std::sync::Arc;
 
 use super::alone::AloneServer;
 use super::hosting::{Hosting, Stop};
 use super::signals::{self, Ends};
-use super::wiring::{Mode, Wiring};
+use super::wiring::Wiring;
 use super::{End, HostError, Settings};
 use crate::bridge::alone::Alone;
 use crate::bridge::attach::Link;
@@ -26,7 +25,7 @@ pub fn run(settings: &Settings) -> Result<End, HostError> {
         .enable_all()
         .build()
         .map_err(HostError::Runtime)?;
-    let end = runtime.block_on(Process::new(settings)?.live(ends));
+    let end = runtime.block_on(Process::live(settings, ends));
     // The fallback for a stdin that is no pipe reads in a thread that nothing can wake.
     runtime.shutdown_background();
     end
@@ -41,13 +40,22 @@ struct Process<'a> {
 
 impl<'a> Process<'a> {
     async fn live(settings: &'a Settings, mut ends: Ends) -> Result<End, HostError> {
-        let shared = if settings.shares() { settings.site.clone() } else { None };
+        let shared = if settings.shares() {
+            settings.site.clone()
+        } else {
+            None
+        };
         let compiled = {
             let settings = settings.clone();
             Box::new(move || Wiring::compiled(&settings))
         };
         let bridge = Bridge::open(shared, compiled).map_err(HostError::Stdio)?;
-        let mut process = Self { settings, bridge, hosting: None, alone: None };
+        let mut process = Self {
+            settings,
+            bridge,
+            hosting: None,
+            alone: None,
+        };
         let signal = process.carry(&mut ends).await;
         process.finish(signal, &mut ends).await
     }
@@ -85,7 +93,16 @@ impl<'a> Process<'a> {
     }
 
     fn serve_alone(&mut self, reason: Alone) -> Option<Link> {
-        tracing::warn!(%reason, "this client is served alone");
+        let reason = if self.settings.standalone {
+            Alone::Asked
+        } else {
+            reason
+        };
+        if matches!(reason, Alone::Asked) {
+            tracing::info!("{reason}");
+        } else {
+            tracing::warn!(%reason, "this client is served alone");
+        }
         match AloneServer::start(self.settings, &reason, self.bridge.peer()) {
             Ok((server, link)) => {
                 self.alone = Some(server);
@@ -110,7 +127,11 @@ impl<'a> Process<'a> {
                 late = ends.first() => signal = Some(late),
             }
         }
-        let why = if signal.is_some() { Stop::Signal } else { Stop::HandOver };
+        let why = if signal.is_some() {
+            Stop::Signal
+        } else {
+            Stop::ClientGone
+        };
         let stopped = hosting.stop(why);
         tokio::select! {
             () = stopped => {}

@@ -46,7 +46,9 @@ async fn live(settings: &Settings, mut ends: Ends) -> Result<Served, HostError> 
         async move {
             let token = Token::read(&site).map_err(|_| ProbeFailure::Unproven)?;
             let proven = attach::verify(&document, site.root_id(), &token, LINK_HANDSHAKE).await;
-            proven.map(|_| document.url.clone()).map_err(ProbeFailure::from)
+            proven
+                .map(|_| document.url.clone())
+                .map_err(ProbeFailure::from)
         }
     };
     let ownership = match lease::attach_or_own(&site, CALL_WITHOUT_OWNER, probe).await {
@@ -61,7 +63,7 @@ async fn live(settings: &Settings, mut ends: Ends) -> Result<Served, HostError> 
             End::Signal(signal)
         }
         () = end_of_pipe() => {
-            hosting.stop(Stop::HandOver).await;
+            hosting.stop(Stop::ClientGone).await;
             End::Done
         }
         () = hosting.ended() => End::Done,
@@ -81,10 +83,18 @@ async fn end_of_pipe() {
     let (ended, end) = oneshot::channel();
     let drain = move || {
         let mut scratch = [0; 4096];
-        while io::stdin().lock().read(&mut scratch).is_ok_and(|read| read > 0) {}
+        while io::stdin()
+            .lock()
+            .read(&mut scratch)
+            .is_ok_and(|read| read > 0)
+        {}
         drop(ended.send(()));
     };
-    if thread::Builder::new().name("stdin".to_owned()).spawn(drain).is_err() || end.await.is_err()
+    if thread::Builder::new()
+        .name("stdin".to_owned())
+        .spawn(drain)
+        .is_err()
+        || end.await.is_err()
     {
         std::future::pending().await
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::thread;
 
-use nix::unistd::{Pid, getpid, getpgrp, setpgid};
+use nix::unistd::{Pid, getpgrp, getpid, setpgid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::sync::watch;
@@ -20,14 +20,16 @@ impl Ends {
     pub(super) fn listen() -> io::Result<Self> {
         let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
         let (sender, receiver) = watch::channel(None);
-        thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for signal in signals.forever() {
-                if sender.borrow().is_some() {
-                    die_of(signal);
+        thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                for signal in signals.forever() {
+                    if sender.borrow().is_some() {
+                        die_of(signal);
+                    }
+                    sender.send_replace(Some(signal));
                 }
-                sender.send_replace(Some(signal));
-            }
-        })?;
+            })?;
         Ok(Self(receiver))
     }
 

@@ -43,8 +43,9 @@ impl Watchdog {
             let (lock, condition) = &*stopped;
             loop {
                 let guard = lock.lock().unwrap_or_else(PoisonError::into_inner);
-                let (guard, _) =
-                    condition.wait_timeout(guard, tick).unwrap_or_else(PoisonError::into_inner);
+                let (guard, _) = condition
+                    .wait_timeout(guard, tick)
+                    .unwrap_or_else(PoisonError::into_inner);
                 if *guard {
                     return;
                 }
@@ -60,7 +61,9 @@ impl Watchdog {
                 handle.spawn(async move { beat.fetch_add(1, Ordering::Relaxed) });
             }
         };
-        let spawned = thread::Builder::new().name("watchdog".to_owned()).spawn(watch);
+        let spawned = thread::Builder::new()
+            .name("watchdog".to_owned())
+            .spawn(watch);
         if let Err(error) = spawned {
             tracing::warn!(%error, "no watchdog: the system gives no thread");
         }
@@ -85,21 +88,35 @@ mod tests {
     /// Guards I5.
     #[test]
     fn a_runtime_that_does_not_turn_is_noticed_and_one_that_turns_is_not() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         let (sender, wedged) = mpsc::channel();
         let told = sender.clone();
-        let watchdog =
-            Watchdog::every(Duration::from_millis(5), 4, runtime.handle().clone(), move || {
+        let watchdog = Watchdog::every(
+            Duration::from_millis(5),
+            4,
+            runtime.handle().clone(),
+            move || {
                 told.send("turning").unwrap();
-            });
+            },
+        );
         runtime.block_on(tokio::time::sleep(Duration::from_millis(100)));
         assert!(wedged.try_recv().is_err());
         drop(watchdog);
         // Nobody drives the runtime from here on.
-        let _watchdog =
-            Watchdog::every(Duration::from_millis(5), 4, runtime.handle().clone(), move || {
+        let _watchdog = Watchdog::every(
+            Duration::from_millis(5),
+            4,
+            runtime.handle().clone(),
+            move || {
                 sender.send("wedged").unwrap();
-            });
-        assert_eq!(wedged.recv_timeout(Duration::from_secs(10)).unwrap(), "wedged");
+            },
+        );
+        assert_eq!(
+            wedged.recv_timeout(Duration::from_secs(10)).unwrap(),
+            "wedged"
+        );
     }
 }

@@ -131,12 +131,45 @@ mod tests {
     #[test]
     fn a_proof_is_about_its_side_and_its_connection_only() {
         let (bridge, host, other) = (Nonce::random(), Nonce::random(), Nonce::random());
-        let transcript = Transcript { bridge: &bridge, host: &host, instance: "i", root_id: "r" };
+        let transcript = Transcript {
+            bridge: &bridge,
+            host: &host,
+            instance: "i",
+            root_id: "r",
+        };
         let parts = transcript.parts(Side::Host);
         assert_ne!(parts, transcript.parts(Side::Bridge));
-        assert_ne!(parts, Transcript { bridge: &other, ..transcript }.parts(Side::Host));
-        assert_ne!(parts, Transcript { host: &other, ..transcript }.parts(Side::Host));
-        assert_ne!(parts, Transcript { instance: "x", ..transcript }.parts(Side::Host));
-        assert_ne!(parts, Transcript { root_id: "x", ..transcript }.parts(Side::Host));
+        assert_ne!(
+            parts,
+            Transcript {
+                bridge: &other,
+                ..transcript
+            }
+            .parts(Side::Host)
+        );
+        assert_ne!(
+            parts,
+            Transcript {
+                host: &other,
+                ..transcript
+            }
+            .parts(Side::Host)
+        );
+        assert_ne!(
+            parts,
+            Transcript {
+                instance: "x",
+                ..transcript
+            }
+            .parts(Side::Host)
+        );
+        assert_ne!(
+            parts,
+            Transcript {
+                root_id: "x",
+                ..transcript
+            }
+            .parts(Side::Host)
+        );
     }
 }

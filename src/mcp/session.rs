@@ -125,7 +125,10 @@ impl Session {
         let tokens: Vec<_> = {
             let mut state = self.state();
             let listens: Vec<u64> = std::mem::take(&mut state.listens).into_keys().collect();
-            listens.iter().filter_map(|number| state.running.remove(number)).collect()
+            listens
+                .iter()
+                .filter_map(|number| state.running.remove(number))
+                .collect()
         };
         for token in tokens {
             token.cancel();

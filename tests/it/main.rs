@@ -12,6 +12,7 @@
     reason = "a test fails by panicking and speaks through the harness"
 )]
 
+mod architecture;
 mod bridge;
 mod cli;
 mod degraded;
@@ -19,6 +20,7 @@ mod files;
 mod hostile;
 mod http;
 mod http_mcp;
+mod launcher;
 mod lease;
 mod listed;
 mod mcp_legacy;

@@ -1,0 +1,1 @@
+//! What capabilities may ask of the host.
