@@ -146,6 +146,10 @@ pub fn of<T: ToSchema>() -> Result<Value, SchemaError> {
         object.insert("$defs".to_owned(), json!(defs));
     }
     rewrite(&mut root, COMPONENTS, DEFS);
+    // The capability describes itself; its types need not say it again to every model.
+    if let Some(object) = root.as_object_mut() {
+        object.shift_remove("description");
+    }
     Ok(root)
 }
 
@@ -165,7 +169,7 @@ pub fn hoist(schema: &Value) -> (Value, Map<String, Value>) {
     (root, defs)
 }
 
-/// Replaces the prefix of every reference in `schema`.
+/// Replaces the prefix of every reference in `schema`, and leaves out what only the other form has.
 fn rewrite(schema: &mut Value, from: &str, to: &str) {
     let Value::Object(object) = schema else {
         return;
@@ -174,6 +178,11 @@ fn rewrite(schema: &mut Value, from: &str, to: &str) {
         && let Some(name) = reference.strip_prefix(from)
     {
         *reference = format!("{to}{name}");
+    }
+    // Widths of integers are `OpenAPI`'s words, and bounds say more.
+    let width = object.get("format").and_then(Value::as_str);
+    if matches!(width, Some("int32" | "int64" | "uint32" | "uint64")) {
+        object.shift_remove("format");
     }
     for (keyword, value) in object.iter_mut() {
         let keyword = keyword.as_str();
