@@ -31,6 +31,7 @@ use crate::floor::paths::Site;
 use crate::http::{self, Connections, Http, Limits};
 use crate::lease::{Leave, Ownership, Token};
 use crate::link::handshake::Auth;
+use crate::registry::PeerId;
 
 /// How often the preferred port is tried again.
 const PORT_PAUSE: Duration = Duration::from_millis(500);
@@ -40,10 +41,22 @@ const PORT_PAUSE: Duration = Duration::from_millis(500);
 pub(super) enum Stop {
     /// A signal: 50 ms in all (I4).
     Signal,
-    /// Its own client is gone, or somebody asked it to hand over.
-    HandOver,
+    /// Its own client is gone.
+    ClientGone,
+    /// Somebody asked it to hand over, or its lease is lost; its own client lives on.
+    Demote,
     /// Everybody is to end.
     All,
+}
+
+impl Stop {
+    /// How long the whole end may take.
+    pub(super) fn patience(self) -> Duration {
+        match self {
+            Self::Signal => RELEASE,
+            Self::ClientGone | Self::Demote | Self::All => DRAIN + RELEASE,
+        }
+    }
 }
 
 /// A running host, as the process that started it holds it.
@@ -54,6 +67,7 @@ pub(super) struct Hosting {
     severed: CancellationToken,
     links: Arc<Links>,
     http: Arc<Http>,
+    own: Option<PeerId>,
     _watchdog: Watchdog,
 }
 
@@ -136,6 +150,7 @@ impl Hosting {
                     severed,
                     links: running.links,
                     http: running.http,
+                    own: peer.map(PeerId),
                     _watchdog: running.watchdog,
                 };
                 Ok((hosting, link))
@@ -147,14 +162,23 @@ impl Hosting {
         }
     }
 
-    /// Stops the host and waits until the lock is released, at most as long as its reason allows.
-    pub(super) async fn stop(&self, why: Stop) {
+    /// Orders the host to stop.
+    pub(super) fn order(&self, why: Stop) {
         self.stop.send_replace(Some(why));
-        let patience = match why {
-            Stop::Signal => RELEASE,
-            Stop::HandOver | Stop::All => DRAIN + RELEASE,
-        };
-        if timeout(patience, self.ended.cancelled()).await.is_err() {
+    }
+
+    /// Orders the host to stop and waits for it as [`Hosting::released`] does.
+    pub(super) async fn stop(&self, why: Stop) {
+        self.order(why);
+        self.released(why).await;
+    }
+
+    /// Waits until the lock is released, at most as long as the reason allows.
+    pub(super) async fn released(&self, why: Stop) {
+        if timeout(why.patience(), self.ended.cancelled())
+            .await
+            .is_err()
+        {
             tracing::warn!(
                 "the host does not end in time; the process ends, and the kernel frees the lock"
             );
@@ -174,7 +198,7 @@ impl Hosting {
     /// Waits until nobody needs this host any more, its own client being gone: another bridge can take over, or the
     /// last HTTP peer has been silent for long enough (I11).
     pub(super) async fn unneeded(&self) {
-        while self.links.count() == 0 && self.http.alive(HTTP_LIFE) {
+        while self.links.others(self.own) == 0 && self.http.alive(HTTP_LIFE) {
             tokio::select! {
                 () = sleep(Duration::from_secs(1)) => {}
                 () = self.ended() => return,
@@ -199,7 +223,8 @@ async fn live(
     started: oneshot::Sender<Result<Running, HostError>>,
 ) {
     let lost = CancellationToken::new();
-    let (host, listener) = match Host::open(&shared, &settings, lost.clone()).await {
+    let own_peer = own.as_ref().map(|own| PeerId(own.peer));
+    let (host, listener) = match Host::open(&shared, &settings, own_peer, lost.clone()).await {
         Ok(opened) => opened,
         Err(error) => {
             shared.ownership.release(Leave::Nothing);
@@ -257,7 +282,7 @@ async fn live(
             None
         }
     };
-    host.leave(why.unwrap_or(Stop::HandOver), &shared, closing, tasks)
+    host.leave(why.unwrap_or(Stop::Demote), &shared, closing, tasks)
         .await;
 }
 
@@ -267,16 +292,18 @@ struct Host {
     site: Site,
     links: Arc<Links>,
     http: Arc<Http>,
-    wiring: Arc<Wiring>,
     url: watch::Sender<Option<String>>,
     address: SocketAddr,
     preferred: u16,
+    /// The client of this process, if it has one.
+    own: Option<PeerId>,
 }
 
 impl Host {
     async fn open(
         shared: &Shared,
         settings: &Settings,
+        own: Option<PeerId>,
         lost: CancellationToken,
     ) -> Result<(Self, TcpListener), HostError> {
         let site = settings.site.clone().ok_or(HostError::NoCheckout)?;
@@ -296,8 +323,11 @@ impl Host {
             lost: lost.clone(),
             stop: shared.stop.clone(),
         };
-        let wiring = Arc::new(Wiring::new(settings, mode, url.subscribe())?);
+        let wiring = Wiring::new(settings, mode, url.subscribe())?;
         wiring.agree_on_epoch(&shared.ownership).await;
+        if let Some(peer) = own {
+            wiring.own(peer);
+        }
         let acknowledge = wiring.acknowledge();
         let links = Links::new(Arc::clone(&wiring.engine), lost, acknowledge);
         wiring.count_links(&links);
@@ -322,7 +352,7 @@ impl Host {
                 site,
                 links,
                 http,
-                wiring,
+                own,
                 url,
                 address,
                 preferred,
@@ -394,9 +424,13 @@ impl Host {
     ) {
         let (calls, rest) = match why {
             Stop::Signal => (RELEASE_TASKS, RELEASE - RELEASE_TASKS),
-            Stop::HandOver | Stop::All => (DRAIN, RELEASE),
+            Stop::ClientGone | Stop::Demote | Stop::All => (DRAIN, RELEASE),
         };
-        let others = self.links.count();
+        // Whoever is still here when this process is gone needs the epoch and the port (I4).
+        let leaving = self
+            .own
+            .filter(|_| matches!(why, Stop::Signal | Stop::ClientGone));
+        let others = self.links.others(leaving);
         if let Err(error) = shared.ownership.drain() {
             tracing::warn!(error = %Chain(&error), "the document does not say that this server drains");
         }

@@ -11,22 +11,23 @@
 //! Absent: a daemon, a process without a client (I11), any timer that looks at a disk (I12).
 
 mod alone;
-mod control;
 mod hosting;
 mod links;
 mod port;
 mod process;
 mod serve;
 mod signals;
+mod status;
 mod watchdog;
 mod wiring;
 
 pub use port::preferred as preferred_port;
 pub use process::run;
-pub use serve::serve;
+pub use serve::{Served, serve};
 
 use std::path::PathBuf;
 
+use crate::capabilities::Provider;
 use crate::floor::paths::Site;
 use crate::http::Auth;
 
@@ -41,8 +42,8 @@ pub struct Settings {
     pub auth: Auth,
     /// Serve alone and write nothing.
     pub standalone: bool,
-    /// Serve the conformance fixtures as well.
-    pub conformance: bool,
+    /// Which capabilities are served.
+    pub provider: Provider,
     /// A folder whose web files replace the embedded ones.
     pub share: Option<PathBuf>,
 }

@@ -63,7 +63,7 @@ async fn live(settings: &Settings, mut ends: Ends) -> Result<Served, HostError> 
             End::Signal(signal)
         }
         () = end_of_pipe() => {
-            hosting.stop(Stop::HandOver).await;
+            hosting.stop(Stop::ClientGone).await;
             End::Done
         }
         () = hosting.ended() => End::Done,

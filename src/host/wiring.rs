@@ -1,21 +1,22 @@
 //! What a server is made of, put together for each way of serving.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::hosting::Stop;
 use super::links::{Introduction, Links};
+use super::status::HostStatus;
 use super::{HostError, Settings};
-use crate::board::live::{Board, Config};
-use crate::board::store::{Owner, Place};
+use crate::board::{Board, Place};
 use crate::bridge::alone::Alone;
-use crate::floor::paths::Site;
+use crate::capabilities::{self, Services};
 use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
 use crate::mcp::{About, Admission, Engine, Standing};
-use crate::registry::{Changes, PeerId, Presence, Registry};
+use crate::registry::{Changes, PeerId, Presence};
 
 /// How a server of this process serves.
 #[derive(Clone)]
@@ -77,9 +78,27 @@ impl Wiring {
         url: watch::Receiver<Option<String>>,
     ) -> Result<Self, HostError> {
         let changes = Changes::default();
-        let board = Board::open(board_config(settings, &mode), changes.clone());
+        let place = match (&mode, &settings.site) {
+            (Mode::Owner { .. }, Some(site)) => Place::File(site.board()),
+            _ => Place::Memory,
+        };
+        let config = capabilities::services::board_config(settings.site.as_ref(), place);
+        let board = Board::open(config, changes.clone());
         let links = Arc::new(OnceLock::new());
-        let registry = Registry::new(Vec::new()).map_err(HostError::Registry)?;
+        let status = HostStatus {
+            mode: mode.clone(),
+            site: settings.site.clone(),
+            url: url.clone(),
+            links: Arc::clone(&links),
+            since: Instant::now(),
+        };
+        let services = Services {
+            site: settings.site.clone(),
+            board: Arc::clone(&board),
+            status: Arc::new(status),
+            provider: settings.provider,
+        };
+        let registry = capabilities::registry(&services).map_err(HostError::Registry)?;
         let admission = match &mode {
             Mode::Owner {
                 ownership, lost, ..
@@ -213,30 +232,5 @@ impl http::Standing for HttpStanding {
             }
             Mode::Alone { .. } | Mode::Standalone => true,
         }
-    }
-}
-
-fn board_config(settings: &Settings, mode: &Mode) -> Config {
-    let site = settings.site.clone();
-    let place = match (mode, &site) {
-        (Mode::Owner { .. }, Some(site)) => Place::File(site.board()),
-        _ => Place::Memory,
-    };
-    let named = |site: &Site| Owner {
-        root: site.root_id().to_owned(),
-        kernel: site.scope().to_owned(),
-    };
-    let nobody = || Owner {
-        root: String::new(),
-        kernel: String::new(),
-    };
-    Config {
-        place,
-        owner: site.as_ref().map_or_else(nobody, named),
-        checkout: site
-            .as_ref()
-            .map_or_else(|| "no checkout".to_owned(), Site::name),
-        branch: Arc::new(move || site.as_ref().and_then(Site::branch)),
-        advice: "Announce what you will change before you start: majordomus_announce.",
     }
 }

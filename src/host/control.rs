@@ -1,1 +1,0 @@
-//! What capabilities may ask of the host.
