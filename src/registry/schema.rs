@@ -142,6 +142,20 @@ pub fn of<T: ToSchema>() -> Result<Value, SchemaError> {
     {
         root = whole.clone();
     }
+    let own = format!("{COMPONENTS}{name}");
+    let mut recursive = false;
+    for part in std::iter::once(&root).chain(defs.values()) {
+        walk(part, "", &mut |object, _| {
+            recursive |= object
+                .get("$ref")
+                .is_some_and(|reference| *reference == own);
+            Ok(())
+        })?;
+    }
+    if recursive && !defs.contains_key(&*name) {
+        // A type that holds itself is not among those that it refers to.
+        defs.insert(name.into_owned(), root.clone());
+    }
     if let (Some(object), false) = (root.as_object_mut(), defs.is_empty()) {
         object.insert("$defs".to_owned(), json!(defs));
     }

@@ -204,7 +204,7 @@ fn components_of_one_name_must_be_equal() {
     refused(both, &["a.one", "a.two", "`Thing`"]);
     let mut clash = one(|c| c.exposure.route = Some("/api/v1/a"));
     clash[0].output = json!({"type": "object", "$defs": {"Problem": {"type": "object"}}});
-    refused(clash, &["a.one", "`Problem`"]);
+    refused(clash, &["a.one", "every refusal", "`Problem`"]);
 }
 
 #[test]
