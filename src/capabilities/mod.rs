@@ -15,7 +15,7 @@ pub mod repository;
 pub mod server;
 pub mod services;
 
-pub use server::{Mode, ServerStatus, Status};
+pub use server::{Mode, ServerControl, ServerStatus, Status, Who};
 pub use services::{Provider, Services};
 
 use std::sync::Arc;

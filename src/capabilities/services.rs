@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::server::{Mode, ServerStatus, Status};
+use super::server::{Mode, ServerControl, ServerStatus, Status, Who};
 use crate::board::{Board, Config, Owner, Place};
 use crate::floor::paths::Site;
 use crate::registry::{Changes, Refusal, RefusalCode};
@@ -30,6 +30,8 @@ pub struct Services {
     pub board: Arc<Board>,
     /// The server about itself.
     pub status: Arc<dyn ServerStatus>,
+    /// Ends the server.
+    pub control: Arc<dyn ServerControl>,
     /// Which capabilities are declared.
     pub provider: Provider,
 }
@@ -54,6 +56,7 @@ impl Services {
             site,
             board,
             status: Arc::new(Offline),
+            control: Arc::new(Offline),
             provider: Provider::Product,
         }
     }
@@ -104,5 +107,15 @@ impl ServerStatus for Offline {
             uptime: Duration::ZERO,
             files: Vec::new(),
         }
+    }
+}
+
+impl ServerControl for Offline {
+    fn stop(&self, _who: Who) -> Result<(), Refusal> {
+        Err(Refusal::new(
+            RefusalCode::Unavailable,
+            "there is no shared server here to stop",
+        )
+        .hint("majordomus status"))
     }
 }

@@ -1,14 +1,16 @@
-//! What a server says of itself.
+//! What a server says of itself, and what it may be told.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use tokio::sync::watch;
 
+use super::hosting::Stop;
 use super::links::Links;
 use super::wiring::Mode;
-use crate::capabilities::{self, ServerStatus, Status};
+use crate::capabilities::{self, ServerControl, ServerStatus, Status, Who};
 use crate::floor::paths::Site;
+use crate::registry::{Refusal, RefusalCode};
 
 /// The status of one server of this process.
 pub(super) struct HostStatus {
@@ -61,4 +63,28 @@ fn touched(site: &Site) -> Vec<String> {
     .iter()
     .map(|path| site.shown(path))
     .collect()
+}
+
+/// Ends one server of this process.
+pub(super) struct HostControl {
+    pub(super) mode: Mode,
+}
+
+impl ServerControl for HostControl {
+    fn stop(&self, who: Who) -> Result<(), Refusal> {
+        match &self.mode {
+            Mode::Owner { stop, .. } => {
+                let why = match who {
+                    Who::Owner => Stop::Demote,
+                    Who::Everybody => Stop::All,
+                };
+                stop.send_replace(Some(why));
+                Ok(())
+            }
+            Mode::Alone { .. } | Mode::Standalone => Err(Refusal::new(
+                RefusalCode::Refused,
+                "this server serves its own client alone and ends with it",
+            )),
+        }
+    }
 }

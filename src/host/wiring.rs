@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::hosting::Stop;
 use super::links::{Introduction, Links};
-use super::status::HostStatus;
+use super::status::{HostControl, HostStatus};
 use super::{HostError, Settings};
 use crate::board::{Board, Place};
 use crate::bridge::alone::Alone;
@@ -95,6 +95,7 @@ impl Wiring {
         let services = Services {
             site: settings.site.clone(),
             board: Arc::clone(&board),
+            control: Arc::new(HostControl { mode: mode.clone() }),
             status: Arc::new(status),
             provider: settings.provider,
         };
