@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::report::{Exit, Failure, Outcome};
+use crate::capabilities::Provider;
 use crate::floor::error::Chain;
 use crate::host::{End, HostError, Settings};
 use crate::http::Auth;
@@ -29,7 +30,11 @@ pub fn settings(context: &Context, wanted: Wanted) -> Result<Settings, Failure> 
         port: wanted.port,
         auth: wanted.auth,
         standalone: wanted.standalone,
-        conformance: wanted.conformance,
+        provider: if wanted.conformance {
+            Provider::Conformance
+        } else {
+            Provider::Product
+        },
         share: context.settings.share.clone(),
     })
 }
@@ -41,12 +46,10 @@ pub fn settings(context: &Context, wanted: Wanted) -> Result<Settings, Failure> 
 pub fn finish(end: End) -> Outcome {
     match end {
         End::Done => Ok(Exit::Done),
-        End::Signal(signal) => {
-            match signal_hook::low_level::emulate_default_handler(signal) {
-                Ok(()) => Ok(Exit::Done),
-                Err(error) => Err(Failure::from_error(&error)),
-            }
-        }
+        End::Signal(signal) => match signal_hook::low_level::emulate_default_handler(signal) {
+            Ok(()) => Ok(Exit::Done),
+            Err(error) => Err(Failure::from_error(&error)),
+        },
     }
 }
 

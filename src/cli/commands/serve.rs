@@ -53,9 +53,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         Ok(Served::Ended(end)) => serving::finish(end),
         Ok(Served::Deferred(url)) => {
             let place = url.map_or_else(String::new, |url| format!(" at {url}"));
-            context
-                .screen
-                .note(&format!("a server of this checkout is running already{place}"));
+            context.screen.note(&format!(
+                "a server of this checkout is running already{place}"
+            ));
             Ok(Exit::Done)
         }
         Err(error) => Err(serving::refuse(&error)),
