@@ -196,6 +196,12 @@ impl Bridge {
         drop(self.on_link_end(cause));
     }
 
+    /// Closes the link for good: the client is gone.
+    pub fn hang_up(&mut self) {
+        self.link = None;
+        self.quest = None;
+    }
+
     /// Carries what the server still says while it leaves, and looks for no other one; returns when its link has ended
     /// and the client has everything.
     pub async fn last_words(&mut self) {
@@ -580,7 +586,7 @@ impl Bridge {
     fn deadline(&self) -> Instant {
         let now = Instant::now();
         let mut deadline = now + Duration::from_hours(1);
-        if let Some(ended) = self.input_ended {
+        if let Some(ended) = self.input_ended.filter(|ended| *ended + DRAIN > now) {
             deadline = deadline.min(ended + DRAIN);
         }
         if self.link.is_none() && !self.stands {

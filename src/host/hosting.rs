@@ -49,6 +49,16 @@ pub(super) enum Stop {
     All,
 }
 
+impl Stop {
+    /// How long the whole end may take.
+    pub(super) fn patience(self) -> Duration {
+        match self {
+            Self::Signal => RELEASE,
+            Self::ClientGone | Self::Demote | Self::All => DRAIN + RELEASE,
+        }
+    }
+}
+
 /// A running host, as the process that started it holds it.
 #[derive(Debug)]
 pub(super) struct Hosting {
@@ -57,6 +67,7 @@ pub(super) struct Hosting {
     severed: CancellationToken,
     links: Arc<Links>,
     http: Arc<Http>,
+    own: Option<PeerId>,
     _watchdog: Watchdog,
 }
 
@@ -139,6 +150,7 @@ impl Hosting {
                     severed,
                     links: running.links,
                     http: running.http,
+                    own: peer.map(PeerId),
                     _watchdog: running.watchdog,
                 };
                 Ok((hosting, link))
@@ -150,14 +162,23 @@ impl Hosting {
         }
     }
 
-    /// Stops the host and waits until the lock is released, at most as long as its reason allows.
-    pub(super) async fn stop(&self, why: Stop) {
+    /// Orders the host to stop.
+    pub(super) fn order(&self, why: Stop) {
         self.stop.send_replace(Some(why));
-        let patience = match why {
-            Stop::Signal => RELEASE,
-            Stop::ClientGone | Stop::Demote | Stop::All => DRAIN + RELEASE,
-        };
-        if timeout(patience, self.ended.cancelled()).await.is_err() {
+    }
+
+    /// Orders the host to stop and waits for it as [`Hosting::released`] does.
+    pub(super) async fn stop(&self, why: Stop) {
+        self.order(why);
+        self.released(why).await;
+    }
+
+    /// Waits until the lock is released, at most as long as the reason allows.
+    pub(super) async fn released(&self, why: Stop) {
+        if timeout(why.patience(), self.ended.cancelled())
+            .await
+            .is_err()
+        {
             tracing::warn!(
                 "the host does not end in time; the process ends, and the kernel frees the lock"
             );
@@ -177,7 +198,7 @@ impl Hosting {
     /// Waits until nobody needs this host any more, its own client being gone: another bridge can take over, or the
     /// last HTTP peer has been silent for long enough (I11).
     pub(super) async fn unneeded(&self) {
-        while self.links.count() <= 1 && self.http.alive(HTTP_LIFE) {
+        while self.links.others(self.own) == 0 && self.http.alive(HTTP_LIFE) {
             tokio::select! {
                 () = sleep(Duration::from_secs(1)) => {}
                 () = self.ended() => return,
@@ -274,8 +295,8 @@ struct Host {
     url: watch::Sender<Option<String>>,
     address: SocketAddr,
     preferred: u16,
-    /// It has a client of its own.
-    own: bool,
+    /// The client of this process, if it has one.
+    own: Option<PeerId>,
 }
 
 impl Host {
@@ -307,7 +328,6 @@ impl Host {
         if let Some(peer) = own {
             wiring.own(peer);
         }
-        let own = own.is_some();
         let acknowledge = wiring.acknowledge();
         let links = Links::new(Arc::clone(&wiring.engine), lost, acknowledge);
         wiring.count_links(&links);
@@ -407,8 +427,10 @@ impl Host {
             Stop::ClientGone | Stop::Demote | Stop::All => (DRAIN, RELEASE),
         };
         // Whoever is still here when this process is gone needs the epoch and the port (I4).
-        let own = usize::from(self.own && matches!(why, Stop::Signal | Stop::ClientGone));
-        let others = self.links.count().saturating_sub(own);
+        let leaving = self
+            .own
+            .filter(|_| matches!(why, Stop::Signal | Stop::ClientGone));
+        let others = self.links.others(leaving);
         if let Err(error) = shared.ownership.drain() {
             tracing::warn!(error = %Chain(&error), "the document does not say that this server drains");
         }

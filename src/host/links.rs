@@ -100,6 +100,12 @@ impl Links {
             .len()
     }
 
+    /// How many links are open beside that of `peer`.
+    pub(super) fn others(&self, peer: Option<PeerId>) -> usize {
+        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        newest.keys().filter(|other| Some(**other) != peer).count()
+    }
+
     /// Whether they are ending.
     pub(super) fn is_ending(&self) -> bool {
         *self.ending.borrow() != Ending::Open

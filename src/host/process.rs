@@ -2,6 +2,8 @@
 
 use std::io;
 
+use tokio::time::timeout;
+
 use super::alone::AloneServer;
 use super::hosting::{Hosting, Stop};
 use super::signals::{self, Ends};
@@ -122,6 +124,8 @@ impl<'a> Process<'a> {
         };
         let mut signal = signal;
         if signal.is_none() {
+            // The client is gone and its peer leaves the board at once, even if somebody else still needs this host.
+            self.bridge.hang_up();
             tokio::select! {
                 () = hosting.unneeded() => {}
                 late = ends.first() => signal = Some(late),
@@ -132,11 +136,11 @@ impl<'a> Process<'a> {
         } else {
             Stop::ClientGone
         };
-        let stopped = hosting.stop(why);
-        tokio::select! {
-            () = stopped => {}
-            () = self.bridge.last_words() => hosting.ended().await,
-        }
+        // The order is given before anything is waited for: a client that is gone takes no last words.
+        hosting.order(why);
+        let words = timeout(why.patience(), self.bridge.last_words());
+        // Past its time, what the client has not read it does not get; the process ends.
+        let (_unread, ()) = tokio::join!(words, hosting.released(why));
         Ok(signal.map_or(End::Done, End::Signal))
     }
 }
