@@ -3,17 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::book::Book;
-use super::declare::{Nothing, answer, query, read};
+use super::declare::{Nothing, answer, query};
 use super::services::Services;
 use crate::floor::clock;
-use crate::registry::{
-    Capability, Example, Exposure, Handler, Kind, Refusal, RegistryError, Retry,
-};
+use crate::registry::{Capability, Example, Exposure, Handler, RegistryError};
 
 /// For whom a server serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -56,42 +54,6 @@ pub trait ServerStatus: Send + Sync {
     fn status(&self) -> Status;
 }
 
-/// Lets a person end the server; implemented by the host.
-pub trait ServerControl: Send + Sync {
-    /// Orders the end and returns at once: of this server, or of every bridge's process as well.
-    ///
-    /// # Errors
-    /// A refusal where there is nothing to end this way.
-    fn stop(&self, who: Who) -> Result<(), Refusal>;
-}
-
-/// Whom an order to stop is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
-    /// The owner: with clients attached, one of their processes takes over.
-    Owner,
-    /// The owner and every client's process.
-    Everybody,
-}
-
-/// Whom to stop.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct Stop {
-    /// End every client's process in this checkout as well.
-    #[serde(default)]
-    all: bool,
-}
-
-/// What an order to stop comes to.
-#[derive(Debug, Serialize, ToSchema)]
-struct Stopping {
-    /// The server that was told to stop.
-    instance: String,
-    /// Bridges that were attached to it.
-    links: usize,
-}
-
 /// The server now.
 #[derive(Debug, Serialize, ToSchema)]
 struct ServerView {
@@ -129,12 +91,12 @@ pub(super) fn capabilities(
     services: &Services,
     book: &Arc<Book>,
 ) -> Result<Vec<Capability>, RegistryError> {
-    let (viewed, book) = (services.clone(), Arc::clone(book));
+    let (services, book) = (services.clone(), Arc::clone(book));
     let mut status = query::<Nothing, ServerView>(
         "server.status",
         "Status",
         "The server of this checkout: address, process, epoch, who is attached, every file that it touches.",
-        Handler::inline(move |_| answer(&view(&viewed, &book))),
+        Handler::inline(move |_| answer(&view(&services, &book))),
     )?;
     status.exposure = Exposure {
         tool: None,
@@ -146,42 +108,7 @@ pub(super) fn capabilities(
         title: "how is the server",
         arguments: json!({}),
     }];
-    Ok(vec![status, stop(services)?])
-}
-
-fn stop(services: &Services) -> Result<Capability, RegistryError> {
-    let stopper = services.clone();
-    let mut stop = query::<Stop, Stopping>(
-        "server.stop",
-        "Stop",
-        "Ends the server of this checkout in order. With clients attached, one of their processes takes over; `all` ends those too.",
-        Handler::inline(move |call| {
-            let asked: Stop = read(call.arguments.clone())?;
-            let now = stopper.status.status();
-            stopper.control.stop(if asked.all {
-                Who::Everybody
-            } else {
-                Who::Owner
-            })?;
-            answer(&Stopping {
-                instance: now.instance,
-                links: now.links,
-            })
-        }),
-    )?;
-    stop.kind = Kind::Command;
-    stop.retry = Retry::Once;
-    stop.exposure = Exposure {
-        tool: None,
-        resource: None,
-        route: Some("/api/v1/server/stop"),
-        cli: Some(&["stop"]),
-    };
-    stop.examples = vec![Example {
-        title: "hand over to another process",
-        arguments: json!({}),
-    }];
-    Ok(stop)
+    Ok(vec![status])
 }
 
 fn view(services: &Services, book: &Book) -> ServerView {

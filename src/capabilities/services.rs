@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::server::{Mode, ServerControl, ServerStatus, Status, Who};
+use super::server::{Mode, ServerStatus, Status};
+use super::stop::{Ending, ServerControl};
 use crate::board::{Board, Config, Owner, Place};
 use crate::floor::paths::Site;
 use crate::registry::{Changes, Refusal, RefusalCode};
@@ -30,7 +31,7 @@ pub struct Services {
     pub board: Arc<Board>,
     /// The server about itself.
     pub status: Arc<dyn ServerStatus>,
-    /// Ends the server.
+    /// What ends the server.
     pub control: Arc<dyn ServerControl>,
     /// Which capabilities are declared.
     pub provider: Provider,
@@ -111,11 +112,7 @@ impl ServerStatus for Offline {
 }
 
 impl ServerControl for Offline {
-    fn stop(&self, _who: Who) -> Result<(), Refusal> {
-        Err(Refusal::new(
-            RefusalCode::Unavailable,
-            "there is no shared server here to stop",
-        )
-        .hint("majordomus status"))
+    fn stop(&self, _ending: Ending) -> Result<(), Refusal> {
+        Err(Refusal::new(RefusalCode::Refused, "no server runs here").hint("majordomus status"))
     }
 }

@@ -27,6 +27,7 @@ use crate::bridge::attach::{Far, Link};
 use crate::bridge::wire::{self, Reader, Writer};
 use crate::floor::error::Chain;
 use crate::floor::limits::{DRAIN, HTTP_LIFE, PORT_RETRY, RELEASE, RELEASE_TASKS};
+use crate::floor::log;
 use crate::floor::paths::Site;
 use crate::http::{self, Connections, Http, Limits};
 use crate::lease::{Leave, Ownership, Token};
@@ -158,6 +159,7 @@ impl Hosting {
             }
             Err(error) => {
                 ownership.release(Leave::Nothing);
+                log::detach();
                 Err(error)
             }
         }
@@ -287,6 +289,7 @@ async fn live(
     }
     host.leave(why.unwrap_or(Stop::Demote), &shared, closing, tasks)
         .await;
+    log::detach();
 }
 
 /// A host that serves.
@@ -351,6 +354,12 @@ impl Host {
             epoch = shared.ownership.epoch(),
             "serving; docs: http://{address}/docs/"
         );
+        if log::has_terminal()
+            && let Ok(code) = http.parts().sign_in.mint_code()
+        {
+            // For the person at the terminal alone: no log may hold it (I14).
+            log::say(&format!("sign in: http://{address}/docs/#code={code}\n"));
+        }
         Ok((
             Self {
                 site,

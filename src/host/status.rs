@@ -1,4 +1,4 @@
-//! What a server says of itself, and what it may be told.
+//! What a server says of itself.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::hosting::Stop;
 use super::links::Links;
 use super::wiring::Mode;
-use crate::capabilities::{self, ServerControl, ServerStatus, Status, Who};
+use crate::capabilities::{self, Ending, ServerControl, ServerStatus, Status};
 use crate::floor::paths::Site;
 use crate::registry::{Refusal, RefusalCode};
 
@@ -51,6 +51,21 @@ impl ServerStatus for HostStatus {
     }
 }
 
+impl ServerControl for HostStatus {
+    fn stop(&self, ending: Ending) -> Result<(), Refusal> {
+        let Mode::Owner { stop, .. } = &self.mode else {
+            let what = "this server serves one client alone and ends with it";
+            return Err(Refusal::new(RefusalCode::Refused, what));
+        };
+        // The host reads this when it comes to it; the answer to this call is sent within its drain.
+        stop.send_replace(Some(match ending {
+            Ending::Server => Stop::Demote,
+            Ending::Everyone => Stop::All,
+        }));
+        Ok(())
+    }
+}
+
 /// Every file that an owner touches, as people see it.
 fn touched(site: &Site) -> Vec<String> {
     [
@@ -63,28 +78,4 @@ fn touched(site: &Site) -> Vec<String> {
     .iter()
     .map(|path| site.shown(path))
     .collect()
-}
-
-/// Ends one server of this process.
-pub(super) struct HostControl {
-    pub(super) mode: Mode,
-}
-
-impl ServerControl for HostControl {
-    fn stop(&self, who: Who) -> Result<(), Refusal> {
-        match &self.mode {
-            Mode::Owner { stop, .. } => {
-                let why = match who {
-                    Who::Owner => Stop::Demote,
-                    Who::Everybody => Stop::All,
-                };
-                stop.send_replace(Some(why));
-                Ok(())
-            }
-            Mode::Alone { .. } | Mode::Standalone => Err(Refusal::new(
-                RefusalCode::Refused,
-                "this server serves its own client alone and ends with it",
-            )),
-        }
-    }
 }
