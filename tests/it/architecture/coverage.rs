@@ -74,8 +74,17 @@ fn capabilities(files: &[(String, Vec<String>)]) -> Vec<Item> {
 }
 
 fn flags(files: &[(String, Vec<String>)]) -> Vec<Item> {
-    let mut items = Vec::new();
-    for command in Arguments::command().get_subcommands() {
+    let all = Arguments::command();
+    let mut items: Vec<_> = all
+        .get_arguments()
+        .filter_map(clap::Arg::get_long)
+        .filter(|long| !GIVEN.contains(long))
+        .map(|long| Item {
+            name: format!("majordomus --{long}"),
+            tested_in: named_in(files, &[&format!("--{long}")]),
+        })
+        .collect();
+    for command in all.get_subcommands() {
         let longs = command.get_arguments().filter_map(clap::Arg::get_long);
         for long in longs.filter(|long| !GIVEN.contains(long)) {
             let flag = format!("--{long}");
