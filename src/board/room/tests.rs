@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Entered, Room};
-use crate::board::peer::{Announcement, GRACE, LABELS, Now};
+use crate::board::peer::{Announcement, GRACE, LABELS, Now, millis};
 use crate::board::scope;
 use crate::registry::{Caller, PeerId, RefusalCode, Transport};
 
@@ -15,7 +15,7 @@ fn start() -> Now {
 fn after(now: Now, step: Duration) -> Now {
     Now {
         at: now.at + step,
-        ms: now.ms + step.as_millis() as u64,
+        ms: now.ms + millis(step),
     }
 }
 
@@ -55,7 +55,7 @@ fn a_broken_link_has_a_bounded_grace() {
     assert!(room.detach(id, now));
     assert!(!room.detach(id, now), "no news");
     assert!(!room.get(id).unwrap().is_attached(now));
-    let late = after(now, GRACE - Duration::from_millis(1));
+    let late = after(now, Duration::from_millis(4_999));
     assert_eq!(room.sweep(late), []);
     assert_eq!(room.enter(&caller, late), Entered::Changed);
     assert!(room.detach(id, late));
