@@ -582,3 +582,31 @@ fn a_greeting_is_short_and_quotes_others_as_data() {
         assert!(alone.contains("Nobody else"), "{alone}");
     });
 }
+
+/// Guards I15: whatever is announced, an answer costs bounded time and names a bounded number.
+#[test]
+fn a_crowd_of_awkward_globs_is_answered_in_bounded_time() {
+    run(async {
+        let board = memory();
+        let started = Instant::now();
+        let mut last = None;
+        for seed in 0..4 {
+            let scope = (0..64)
+                .map(|n| format!("{}z{n}q{seed}", "*a".repeat(120)))
+                .collect();
+            let draft = Draft {
+                intent: "x".repeat(200),
+                scope,
+                ..Draft::default()
+            };
+            last = Some(board.announce(&link("crowd"), draft).await.unwrap());
+        }
+        let view = board.peers(None);
+        let answer = started.elapsed() / 5;
+        assert!(answer < Duration::from_secs(5), "{answer:?} an answer");
+        println!("{answer:?} an answer");
+        assert_eq!(view.collisions.len(), 100);
+        assert!(view.omitted > 0);
+        assert_eq!(last.unwrap().collisions.len(), 100);
+    });
+}

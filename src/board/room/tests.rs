@@ -144,3 +144,29 @@ fn whoever_is_expected_is_given_up_in_the_end() {
     assert_eq!(room.sweep(after(now, GRACE)), [away]);
     assert!(room.is_complete());
 }
+
+/// Guards I15.
+#[test]
+fn all_announcements_together_are_bounded() {
+    let (mut room, now) = (Room::default(), start());
+    let entries: Vec<String> = (0..64)
+        .map(|n| format!("{n}/{}", "x".repeat(480)))
+        .collect();
+    let mut large = says("large", "a", 1);
+    large.scope = scope::parse(&entries).unwrap();
+    let refused = (0..10).find_map(|_| {
+        let caller = caller(Transport::Stdio);
+        room.enter(&caller, now);
+        (0..LABELS).find_map(|label| {
+            room.announce(caller.peer.unwrap(), &label.to_string(), large.clone())
+                .err()
+        })
+    });
+    assert_eq!(refused.unwrap().code, RefusalCode::Unavailable);
+    assert!(
+        room.peers()
+            .map(crate::board::peer::Peer::bytes)
+            .sum::<usize>()
+            <= 8 * 1024 * 1024
+    );
+}
