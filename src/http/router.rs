@@ -39,7 +39,7 @@ pub(crate) const OPENAPI: &str = "/openapi.json";
 pub fn router(http: &Arc<Http>) -> Result<Router, RouteTaken> {
     let own = [
         OPENAPI,
-        endpoint::PATH,
+        endpoint::entry::PATH,
         liveness::PATH,
         sign_in_routes::EXCHANGE,
         sign_in_routes::RENEW,
@@ -70,8 +70,8 @@ pub fn router(http: &Arc<Http>) -> Result<Router, RouteTaken> {
             any(sign_in_routes::exchange).with_state(Arc::clone(http)),
         )
         .route(
-            endpoint::PATH,
-            any(endpoint::mcp).with_state(Arc::clone(http)),
+            endpoint::entry::PATH,
+            any(endpoint::entry::mcp).with_state(Arc::clone(http)),
         );
     Ok(public
         .merge(private)
