@@ -1,1 +1,430 @@
-//! JSON-RPC frames: `id` and `method` parsed, everything else passed on byte for byte.
+//! JSON-RPC frames: `id`, `method` and era parsed, everything else passed on byte for byte.
+//!
+//! *Frame*: the bytes of one JSON-RPC message as a client wrote them, without the newline. Fields that we do not know
+//! are never dropped, because they are never parsed: only results that we make are rendered.
+//!
+//! Bounds: the size is the reader's to hold ([`crate::floor::limits::FRAME_BYTES`]); depth is held here, before any
+//! recursive parser sees the bytes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::limits::JSON_DEPTH;
+
+/// The `_meta` key that makes a frame modern: its era is a property of the frame, never of the process.
+const META_REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// A request id, as the client spelled it. Two ids are equal when their JSON texts are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Id(Box<str>);
+
+impl Id {
+    /// The JSON text: a string with its quotes, or a number.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+
+    fn parse(raw: &RawValue) -> Option<Self> {
+        let text = raw.get();
+        let first = text.bytes().next()?;
+        (first == b'"' || first == b'-' || first.is_ascii_digit()).then(|| Self(text.into()))
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a frame is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Wants exactly one answer.
+    Request {
+        /// The client's id.
+        id: Id,
+        /// The method.
+        method: Box<str>,
+    },
+    /// Wants none.
+    Notification {
+        /// The method.
+        method: Box<str>,
+    },
+    /// Answers a request of the server.
+    Response {
+        /// The server's id; `None` where the client could not tell it.
+        id: Option<Id>,
+    },
+    /// An array of frames, which only revision 2025-03-26 knows.
+    Batch(Vec<Bytes>),
+}
+
+/// One JSON-RPC message: its bytes, and the few things that routing needs.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    raw: Bytes,
+    kind: Kind,
+    revision: Option<Box<str>>,
+}
+
+/// Why bytes are no frame. The answer to give is [`FrameError::answer`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FrameError {
+    /// JSON-RPC error code: -32700 (not JSON) or -32600 (not a request).
+    pub code: i64,
+    /// The id, where it could be read.
+    pub id: Option<Id>,
+    /// The cause.
+    pub message: String,
+}
+
+impl FrameError {
+    fn parse(message: impl Into<String>) -> Self {
+        Self {
+            code: -32700,
+            id: None,
+            message: message.into(),
+        }
+    }
+
+    fn invalid(id: Option<Id>, message: impl Into<String>) -> Self {
+        Self {
+            code: -32600,
+            id,
+            message: message.into(),
+        }
+    }
+
+    /// A frame past [`crate::floor::limits::FRAME_BYTES`].
+    #[must_use]
+    pub fn too_large() -> Self {
+        Self::invalid(None, "the message is larger than 16 MiB")
+    }
+
+    /// Renders the JSON-RPC error response.
+    #[must_use]
+    pub fn answer(&self) -> Bytes {
+        error(self.id.as_ref(), self.code, &self.message, None)
+    }
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Keeps `null` apart from absent, which `Option` alone does not.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl Frame {
+    /// Reads one frame.
+    ///
+    /// # Errors
+    /// -32700 for bytes that are not JSON, or nested deeper than [`JSON_DEPTH`]; -32600 for JSON that is no message.
+    pub fn parse(raw: Bytes) -> Result<Self, FrameError> {
+        check_depth(&raw)?;
+        // A skipped field is never decoded, so its bytes are checked here.
+        let text = std::str::from_utf8(&raw).map_err(|_| FrameError::parse("not UTF-8"))?;
+        let first = raw.iter().copied().find(|byte| !byte.is_ascii_whitespace());
+        if first == Some(b'[') {
+            let items: Vec<&RawValue> = serde_json::from_str(text)
+                .map_err(|error| FrameError::parse(format!("not JSON: {error}")))?;
+            if items.is_empty() {
+                return Err(FrameError::invalid(None, "an empty batch"));
+            }
+            let items = items
+                .iter()
+                .map(|item| raw.slice_ref(item.get().as_bytes()))
+                .collect();
+            return Ok(Self {
+                raw,
+                kind: Kind::Batch(items),
+                revision: None,
+            });
+        }
+        if first != Some(b'{') {
+            serde_json::from_str::<&RawValue>(text)
+                .map_err(|error| FrameError::parse(format!("not JSON: {error}")))?;
+            return Err(FrameError::invalid(None, "a message is a JSON object"));
+        }
+        let envelope: Envelope<'_> = match serde_json::from_str(text) {
+            Ok(envelope) => envelope,
+            Err(error) if error.is_data() => {
+                return Err(FrameError::invalid(
+                    None,
+                    format!("not a JSON-RPC message: {error}"),
+                ));
+            }
+            Err(error) => return Err(FrameError::parse(format!("not JSON: {error}"))),
+        };
+        let (kind, revision) = classify(&envelope)?;
+        Ok(Self {
+            raw,
+            kind,
+            revision,
+        })
+    }
+
+    /// The bytes, as they came.
+    #[must_use]
+    pub fn raw(&self) -> &Bytes {
+        &self.raw
+    }
+
+    /// What the frame is.
+    #[must_use]
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The method of a request or notification.
+    #[must_use]
+    pub fn method(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Request { method, .. } | Kind::Notification { method } => Some(method),
+            Kind::Response { .. } | Kind::Batch(_) => None,
+        }
+    }
+
+    /// The id of a request.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&Id> {
+        match &self.kind {
+            Kind::Request { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The revision that the frame's own `_meta` names; `Some` makes it a modern frame.
+    #[must_use]
+    pub fn revision(&self) -> Option<&str> {
+        self.revision.as_deref()
+    }
+
+    /// Parses `params`; `Value::Null` where there are none.
+    #[must_use]
+    pub fn params(&self) -> Value {
+        #[derive(Deserialize)]
+        struct Only {
+            #[serde(default)]
+            params: Value,
+        }
+        serde_json::from_slice::<Only>(&self.raw).map_or(Value::Null, |only| only.params)
+    }
+}
+
+fn classify(envelope: &Envelope<'_>) -> Result<(Kind, Option<Box<str>>), FrameError> {
+    let id = match envelope.id {
+        None => None,
+        Some(raw) => match Id::parse(raw) {
+            Some(id) => Some(id),
+            None if envelope.method.is_none() && raw.get() == "null" => None,
+            None => {
+                return Err(FrameError::invalid(None, "an id is a string or a number"));
+            }
+        },
+    };
+    if envelope.jsonrpc.as_deref() != Some("2.0") {
+        return Err(FrameError::invalid(id, "`jsonrpc` is not \"2.0\""));
+    }
+    let Some(method) = envelope.method else {
+        if envelope.result.is_some() || envelope.error.is_some() {
+            return Ok((Kind::Response { id }, None));
+        }
+        return Err(FrameError::invalid(id, "neither a method nor a result"));
+    };
+    let Ok(method) = serde_json::from_str::<Box<str>>(method.get()) else {
+        return Err(FrameError::invalid(id, "`method` is not a string"));
+    };
+    let revision = envelope.params.and_then(revision_of);
+    Ok((
+        match id {
+            Some(id) => Kind::Request { id, method },
+            None => Kind::Notification { method },
+        },
+        revision,
+    ))
+}
+
+/// Finds the revision in `params._meta`; anything of another shape has none.
+fn revision_of(params: &RawValue) -> Option<Box<str>> {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "_meta")]
+        meta: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+        revision: Option<Box<str>>,
+    }
+    // A cheap look first: most legacy frames carry no `_meta` at all.
+    if !params.get().contains(META_REVISION) {
+        return None;
+    }
+    let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
+    let meta: Meta = serde_json::from_str(params.meta?.get()).ok()?;
+    meta.revision
+}
+
+/// Refuses JSON nested deeper than the bound, in one pass and without recursion.
+fn check_depth(raw: &[u8]) -> Result<(), FrameError> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in raw {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > JSON_DEPTH {
+                    return Err(FrameError::parse(format!(
+                        "nested deeper than {JSON_DEPTH}"
+                    )));
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Renders a result for `id`.
+#[must_use]
+pub fn result(id: &Id, result: &Value) -> Bytes {
+    let mut text =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id.as_json()).into_bytes();
+    render(&mut text, result);
+    text.push(b'}');
+    Bytes::from(text)
+}
+
+/// Renders an error for `id`, or for none where it could not be read.
+#[must_use]
+pub fn error(id: Option<&Id>, code: i64, message: &str, data: Option<&Value>) -> Bytes {
+    let mut body = json!({ "code": code, "message": message });
+    if let (Some(data), Some(body)) = (data, body.as_object_mut()) {
+        body.insert("data".to_owned(), data.clone());
+    }
+    let id = id.map_or("null", Id::as_json);
+    let mut text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":").into_bytes();
+    render(&mut text, &body);
+    text.push(b'}');
+    Bytes::from(text)
+}
+
+/// Renders a notification.
+#[must_use]
+pub fn notification(method: &str, params: &Value) -> Bytes {
+    let mut text = Vec::with_capacity(128);
+    render(
+        &mut text,
+        &json!({ "jsonrpc": "2.0", "method": method, "params": params }),
+    );
+    Bytes::from(text)
+}
+
+fn render(into: &mut Vec<u8>, value: &Value) {
+    serde_json::to_writer(into, value).expect("a JSON value renders into memory without failing");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, Kind};
+    use bytes::Bytes;
+
+    fn parse(text: &str) -> Result<Frame, super::FrameError> {
+        Frame::parse(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    #[test]
+    fn requests_notifications_and_responses_are_told_apart() {
+        let frame = parse(r#"{"jsonrpc":"2.0","id":"a","method":"ping","future":1}"#).unwrap();
+        assert_eq!(frame.method(), Some("ping"));
+        assert_eq!(frame.request_id().unwrap().as_json(), "\"a\"");
+        let frame = parse(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
+        assert!(matches!(frame.kind(), Kind::Notification { .. }));
+        let frame = parse(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#).unwrap();
+        assert!(matches!(frame.kind(), Kind::Response { id: Some(_) }));
+    }
+
+    #[test]
+    fn the_era_is_read_from_the_frame_itself() {
+        let modern = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        assert_eq!(parse(modern).unwrap().revision(), Some("2026-07-28"));
+        let quoted = r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"text":"io.modelcontextprotocol/protocolVersion"}}"#;
+        assert_eq!(parse(quoted).unwrap().revision(), None);
+    }
+
+    #[test]
+    fn garbage_is_answered_with_the_code_the_specification_asks() {
+        let code = |text: &str| parse(text).unwrap_err().code;
+        assert_eq!(code("{"), -32700);
+        assert_eq!(code(""), -32700);
+        assert_eq!(code("nonsense"), -32700);
+        assert_eq!(code("5"), -32600);
+        assert_eq!(code("[]"), -32600);
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#),
+            -32600
+        );
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#), -32600);
+        assert_eq!(code(r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#), -32600);
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":5}"#), -32600);
+        assert_eq!(
+            Frame::parse(Bytes::from_static(b"{\"a\":\"\xff\"}"))
+                .unwrap_err()
+                .code,
+            -32700
+        );
+        let error = parse(r#"{"jsonrpc":"2.0","id":1,"method":5}"#).unwrap_err();
+        assert_eq!(error.id.unwrap().as_json(), "1");
+    }
+
+    /// Guards I15.
+    #[test]
+    fn depth_is_bounded_at_the_edge_and_past_it() {
+        let nested = |depth: usize| {
+            let inner = depth - 1;
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}{}}}"#,
+                "[".repeat(inner),
+                "]".repeat(inner)
+            )
+        };
+        assert!(parse(&nested(128)).is_ok());
+        assert_eq!(parse(&nested(129)).unwrap_err().code, -32700);
+        assert_eq!(parse(&nested(10_000)).unwrap_err().code, -32700);
+        assert!(parse(r#"{"jsonrpc":"2.0","id":1,"method":"[[[[\"[[["}"#).is_ok());
+    }
+}

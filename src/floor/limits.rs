@@ -26,6 +26,22 @@ pub const FRAME_BYTES: usize = 16 * 1024 * 1024;
 pub const HEADER_BYTES: usize = 64 * 1024;
 /// Header fields of one HTTP request.
 pub const HEADER_COUNT: usize = 100;
+/// HTTP connections at once; links do not count.
+pub const HTTP_CONNECTIONS: usize = 512;
+/// Connections past that, which get the liveness probe or "busy" and are closed.
+pub const HTTP_OVERFLOW: usize = 64;
+/// What such a connection gets in all.
+pub const HTTP_OVERFLOW_TIME: Duration = Duration::from_secs(2);
+/// HTTP requests running at once.
+pub const HTTP_REQUESTS: usize = 256;
+/// What a client gets to send a header, to send a body, or to take the next byte of an answer.
+pub const SLOW_CLIENT: Duration = Duration::from_secs(30);
+/// A sign-in code that nobody used.
+pub const SIGN_IN_CODE: Duration = Duration::from_mins(2);
+/// A page's token without renewal.
+pub const PAGE_TOKEN: Duration = Duration::from_hours(1);
+/// A page's renewals after one sign-in.
+pub const PAGE_SIGN_IN: Duration = Duration::from_hours(12);
 /// Nesting of one JSON text.
 pub const JSON_DEPTH: usize = 128;
 /// Bytes waiting to be sent to one peer, past which it is not read.
@@ -108,6 +124,41 @@ pub const TABLE: &[Limit] = &[
         what: "HTTP header",
         bound: "64 KiB, 100 fields",
         past: "HTTP 431",
+    },
+    Limit {
+        what: "HTTP connections at once, links apart",
+        bound: "512",
+        past: "the longest idle one is closed, else HTTP 503",
+    },
+    Limit {
+        what: "HTTP requests at once",
+        bound: "256",
+        past: "HTTP 503, `Retry-After: 1`",
+    },
+    Limit {
+        what: "sending an HTTP header",
+        bound: "30 s",
+        past: "the connection is closed",
+    },
+    Limit {
+        what: "sending an HTTP body",
+        bound: "30 s",
+        past: "HTTP 408",
+    },
+    Limit {
+        what: "taking the next byte of an answer",
+        bound: "30 s",
+        past: "the connection is closed",
+    },
+    Limit {
+        what: "sign-in code",
+        bound: "2 min, one use",
+        past: "HTTP 401",
+    },
+    Limit {
+        what: "token of a page",
+        bound: "1 h, renewed for 12 h",
+        past: "HTTP 401",
     },
     Limit {
         what: "JSON depth",

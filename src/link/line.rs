@@ -3,10 +3,14 @@
 //! The sequence number and the verb are minted by the two ends, never by a client: a client's bytes only ever stand
 //! behind them, and a frame holds no newline, so no client can forge a control line.
 
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+
+use crate::floor::limits::FRAME_BYTES;
+
 /// What a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
-    /// Bridge to host, first: nonce, root id, link version.
+    /// Bridge to host, first: nonce and link version.
     Hello,
     /// Host to bridge: nonce, proof of the token, instance, root id.
     Proof,
@@ -22,20 +26,22 @@ pub enum Verb {
     Resend,
     /// Bridge to host: a retained frame, to rebuild soft state; gets no answer.
     Replay,
+    /// Bridge to host: soft state is complete; what follows is the ledger and new frames.
+    Replayed,
     /// Bridge to host: the answer to this seq has reached the client; its once-key can go.
     Ack,
     /// Bridge to host: this seq was cancelled; it gets no answer.
     Cancel,
     /// Host to bridge: the one answer to this seq.
     Answer,
-    /// Host to bridge: this seq is a request without an answer (cancelled) and is finished.
-    Done,
     /// Host to bridge: a message from the server to the client, about this seq (0: about none).
     Event,
     /// Host to bridge: keep this seq's frame under a slot, in place of what the slot held.
     Keep,
     /// Host to bridge: empty a slot.
-    Drop,
+    Forget,
+    /// Host to bridge: the answer to this seq wants an [`Verb::Ack`].
+    Receipt,
     /// Either way: are you there?
     Ping,
     /// Either way: I am.
@@ -44,4 +50,270 @@ pub enum Verb {
     Drain,
     /// Host to bridge: end in order, there will be no other owner (`stop --all`).
     End,
+}
+
+/// Verbs and their words, the only place where the two meet.
+const WORDS: [(Verb, &str); 20] = [
+    (Verb::Hello, "hello"),
+    (Verb::Proof, "proof"),
+    (Verb::Auth, "auth"),
+    (Verb::Welcome, "welcome"),
+    (Verb::Refuse, "refuse"),
+    (Verb::Frame, "frame"),
+    (Verb::Resend, "resend"),
+    (Verb::Replay, "replay"),
+    (Verb::Replayed, "replayed"),
+    (Verb::Ack, "ack"),
+    (Verb::Cancel, "cancel"),
+    (Verb::Answer, "answer"),
+    (Verb::Event, "event"),
+    (Verb::Keep, "keep"),
+    (Verb::Forget, "forget"),
+    (Verb::Receipt, "receipt"),
+    (Verb::Ping, "ping"),
+    (Verb::Pong, "pong"),
+    (Verb::Drain, "drain"),
+    (Verb::End, "end"),
+];
+
+impl Verb {
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        WORDS
+            .iter()
+            .find(|(verb, _)| *verb == self)
+            .map_or("", |(_, word)| word)
+    }
+
+    fn parse(word: &[u8]) -> Option<Self> {
+        WORDS
+            .iter()
+            .find(|(_, known)| known.as_bytes() == word)
+            .map(|(verb, _)| *verb)
+    }
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Minted by the bridge, one a frame; 0 where the line is about no frame.
+    pub seq: u64,
+    /// What it is about.
+    pub verb: Verb,
+    /// One JSON text without a newline.
+    pub json: Bytes,
+}
+
+/// Why bytes are no line; the link is closed, since its two ends no longer agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
+    /// Longer than a frame may be.
+    #[error("a link line is longer than a frame may be")]
+    TooLong,
+    /// No number, no known verb, or nothing behind them.
+    #[error("a link line has no known form")]
+    Malformed,
+}
+
+impl Line {
+    /// A line about `seq`.
+    #[must_use]
+    pub fn new(seq: u64, verb: Verb, json: impl Into<Bytes>) -> Self {
+        Self {
+            seq,
+            verb,
+            json: json.into(),
+        }
+    }
+
+    /// A line that says nothing but its verb.
+    #[must_use]
+    pub fn bare(seq: u64, verb: Verb) -> Self {
+        Self {
+            seq,
+            verb,
+            json: Bytes::from_static(b"{}"),
+        }
+    }
+
+    /// Appends the line with its newline.
+    pub fn encode(&self, into: &mut BytesMut) {
+        let head = format!("{} {} ", self.seq, self.verb.as_str());
+        into.reserve(head.len() + self.json.len() + 1);
+        into.put_slice(head.as_bytes());
+        into.put_slice(&self.json);
+        into.put_u8(b'\n');
+    }
+
+    /// Bytes that the line takes in a queue.
+    #[must_use]
+    pub fn cost(&self) -> usize {
+        self.json.len() + 32
+    }
+
+    /// Reads a line without its newline.
+    ///
+    /// # Errors
+    /// [`LineError::Malformed`].
+    pub fn parse(line: &Bytes) -> Result<Self, LineError> {
+        let mut parts = line.splitn(3, |byte| *byte == b' ');
+        let seq = parts.next().and_then(|part| std::str::from_utf8(part).ok());
+        let seq = seq
+            .and_then(|part| part.parse().ok())
+            .ok_or(LineError::Malformed)?;
+        let verb = parts
+            .next()
+            .and_then(Verb::parse)
+            .ok_or(LineError::Malformed)?;
+        let json = parts.next().ok_or(LineError::Malformed)?;
+        Ok(Self {
+            seq,
+            verb,
+            json: line.slice_ref(json),
+        })
+    }
+}
+
+/// Cuts a stream of bytes into lines of bounded length.
+///
+/// Used for the link, whose lines are frames with a head, and for stdio, whose lines are frames.
+#[derive(Debug)]
+pub struct Lines {
+    buffer: BytesMut,
+    /// How much of the buffer is known to hold no newline.
+    searched: usize,
+    /// The rest of an overlong line is being thrown away.
+    skipping: bool,
+    limit: usize,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self::bounded(FRAME_BYTES + 64)
+    }
+}
+
+impl Lines {
+    /// Cuts lines of at most `limit` bytes.
+    #[must_use]
+    pub fn bounded(limit: usize) -> Self {
+        Self {
+            buffer: BytesMut::with_capacity(8 * 1024),
+            searched: 0,
+            skipping: false,
+            limit,
+        }
+    }
+
+    /// Where a reader puts what it read.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        self.buffer.reserve(8 * 1024);
+        &mut self.buffer
+    }
+
+    /// Takes the next whole line, without its newline; `None` when more bytes are needed.
+    ///
+    /// # Errors
+    /// [`LineError::TooLong`], once per overlong line, whose rest is then skipped in bounded memory.
+    pub fn cut(&mut self) -> Result<Option<Bytes>, LineError> {
+        loop {
+            let newline = self.buffer[self.searched..]
+                .iter()
+                .position(|byte| *byte == b'\n');
+            match newline {
+                Some(at) => {
+                    let mut line = self.buffer.split_to(self.searched + at + 1).freeze();
+                    self.searched = 0;
+                    line.truncate(line.len() - 1);
+                    if std::mem::take(&mut self.skipping) {
+                        continue;
+                    }
+                    return if line.len() > self.limit {
+                        Err(LineError::TooLong)
+                    } else {
+                        Ok(Some(line))
+                    };
+                }
+                None if self.skipping => {
+                    self.buffer.clear();
+                    self.searched = 0;
+                    return Ok(None);
+                }
+                None if self.buffer.len() > self.limit => {
+                    self.skipping = true;
+                    self.buffer.clear();
+                    self.searched = 0;
+                    // A fresh buffer gives the overlong line's memory back.
+                    self.buffer = BytesMut::with_capacity(8 * 1024);
+                    return Err(LineError::TooLong);
+                }
+                None => {
+                    self.searched = self.buffer.len();
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// What is left at the end of the stream: a last line without a newline, or nothing.
+    pub fn rest(&mut self) -> Bytes {
+        self.searched = 0;
+        let all = self.buffer.remaining();
+        if self.skipping {
+            Bytes::new()
+        } else {
+            self.buffer.split_to(all).freeze()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, LineError, Lines, Verb, WORDS};
+    use bytes::{Bytes, BytesMut};
+
+    #[test]
+    fn every_verb_survives_the_wire() {
+        for (verb, _) in WORDS {
+            let line = Line::new(7, verb, Bytes::from_static(br#"{"a":" b "}"#));
+            let mut bytes = BytesMut::new();
+            line.encode(&mut bytes);
+            let mut lines = Lines::default();
+            lines.buffer().extend_from_slice(&bytes);
+            let cut = lines.cut().unwrap().unwrap();
+            assert_eq!(Line::parse(&cut).unwrap(), line);
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_known_form_is_refused() {
+        for text in [
+            "",
+            "1",
+            "1 frame",
+            "x frame {}",
+            "1 shout {}",
+            "-1 frame {}",
+        ] {
+            let line = Bytes::copy_from_slice(text.as_bytes());
+            assert_eq!(Line::parse(&line), Err(LineError::Malformed), "{text}");
+        }
+    }
+
+    /// Guards I15.
+    #[test]
+    fn an_overlong_line_is_named_once_and_the_next_one_is_read() {
+        let mut lines = Lines::bounded(10);
+        lines.buffer().extend_from_slice(b"0123456789\n");
+        assert_eq!(lines.cut().unwrap().unwrap(), "0123456789");
+        lines.buffer().extend_from_slice(b"0123456789a");
+        assert_eq!(lines.cut(), Err(LineError::TooLong));
+        lines.buffer().extend_from_slice(b"more of it");
+        assert_eq!(lines.cut(), Ok(None));
+        lines.buffer().extend_from_slice(b"end\nshort\nhalf");
+        assert_eq!(lines.cut().unwrap().unwrap(), "short");
+        assert_eq!(lines.cut(), Ok(None));
+        assert_eq!(lines.rest(), "half");
+    }
 }

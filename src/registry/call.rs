@@ -32,7 +32,9 @@ pub enum Delivery {
 
 /// Where progress goes: `(progress, total, message)`. Does nothing when the client asked for none.
 #[derive(Clone)]
-pub struct Progress(Arc<dyn Fn(f64, Option<f64>, Option<&str>) + Send + Sync>);
+pub struct Progress(Arc<ProgressSink>);
+
+type ProgressSink = dyn Fn(f64, Option<f64>, Option<&str>) + Send + Sync;
 
 impl Progress {
     /// Reports nowhere.
@@ -103,6 +105,17 @@ pub enum RefusalCode {
 }
 
 impl RefusalCode {
+    /// Every code, in the order of the reference.
+    pub const ALL: [Self; 7] = [
+        Self::InvalidInput,
+        Self::NotFound,
+        Self::Conflict,
+        Self::Refused,
+        Self::Unavailable,
+        Self::OutcomeUnknown,
+        Self::Internal,
+    ];
+
     /// The machine word: `invalid_input`, `not_found` …
     #[must_use]
     pub fn as_str(self) -> &'static str {

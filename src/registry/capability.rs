@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -19,6 +20,33 @@ pub enum Kind {
     Command,
 }
 
+impl Kind {
+    /// The word shown in the reference: `query`, `resource`, `command`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Resource => "resource",
+            Self::Command => "command",
+        }
+    }
+
+    /// The HTTP method that follows from the kind.
+    #[must_use]
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::Query | Self::Resource => "GET",
+            Self::Command => "POST",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// What a resend after an owner's abnormal death may do (I6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Retry {
@@ -30,6 +58,44 @@ pub enum Retry {
     Converging,
     /// Never resent: the client is told that the outcome is unknown.
     Once,
+}
+
+impl Retry {
+    /// Every retry class.
+    pub const ALL: [Self; 4] = [Self::Safe, Self::Keyed, Self::Converging, Self::Once];
+
+    /// The word shown in the reference and sent over the wire: `safe`, `keyed`, `converging`, `once`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Keyed => "keyed",
+            Self::Converging => "converging",
+            Self::Once => "once",
+        }
+    }
+}
+
+impl fmt::Display for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that is no retry class.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown retry class `{0}`: known are `safe`, `keyed`, `converging` and `once`")]
+pub struct UnknownRetry(pub String);
+
+impl FromStr for Retry {
+    type Err = UnknownRetry;
+
+    fn from_str(word: &str) -> Result<Self, UnknownRetry> {
+        Self::ALL
+            .into_iter()
+            .find(|retry| retry.as_str() == word)
+            .ok_or_else(|| UnknownRetry(word.to_owned()))
+    }
 }
 
 /// Under which names a capability appears. Empty means: only through `call ID`.

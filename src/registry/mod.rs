@@ -11,5 +11,23 @@
 pub mod call;
 pub mod caller;
 pub mod capability;
+pub mod catalog;
 pub mod changes;
+pub mod checks;
+pub(crate) mod digest;
+mod guard;
+pub mod openapi;
 pub mod presence;
+pub mod query;
+pub mod schema;
+pub mod tools;
+pub mod validate;
+pub mod words;
+
+pub use call::{Answer, Call, Delivery, OnceKey, Progress, Refusal, RefusalCode};
+pub use caller::{Caller, PeerId, Transport};
+pub use capability::{Capability, Example, Exposure, Handler, Kind, Retry};
+pub use catalog::{Read, Registry};
+pub use changes::Changes;
+pub use checks::RegistryError;
+pub use presence::Presence;

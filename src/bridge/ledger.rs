@@ -1,0 +1,291 @@
+//! What a bridge remembers of its client: the frames that wait for an answer, and the soft state that the next owner
+//! gets replayed. Pure: no I/O and no time (I6).
+//!
+//! | a request is | after | and then |
+//! |---|---|---|
+//! | waiting | it was read from the client | it is sent as `frame` to the next owner that there is |
+//! | sent | it left on a link | an answer ends it; a cancellation ends it |
+//! | to resend | the link it was sent on ended | it is sent as `resend`, after the replays |
+//! | given up | a second owner died while it ran | it is answered with -32603: it may be what kills them |
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use crate::floor::jsonrpc::{self, Frame, Id};
+use crate::link::line::{Line, Verb};
+
+/// How often an owner may die abnormally with the same request in flight before the client is told.
+const DEATHS: u8 = 2;
+
+/// A request without an answer.
+#[derive(Debug)]
+struct Pending {
+    raw: Bytes,
+    id: Id,
+    /// An open listen waits by nature: nobody misses its answer, and it is no suspect when an owner dies.
+    stream: bool,
+    handshake: bool,
+    discovery: bool,
+    state: State,
+    deaths: u8,
+    receipt: bool,
+    progress: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Sent,
+    ToResend,
+}
+
+/// How a link ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkEnd {
+    /// The owner drained: what it did not answer it gave back.
+    Drained,
+    /// It broke: what was in flight may be what killed the owner.
+    Broke,
+}
+
+/// The ledger of one client.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    last_seq: u64,
+    pending: BTreeMap<u64, Pending>,
+    bytes: usize,
+    /// Frames by slot, each with the seq it had.
+    retained: BTreeMap<String, (u64, Bytes)>,
+    /// Frames of answered requests that a `keep` may still name; a host sends it before the answer, so few are here.
+    kept_early: BTreeMap<u64, String>,
+}
+
+impl Ledger {
+    /// Mints the next sequence number.
+    pub fn mint(&mut self) -> u64 {
+        self.last_seq += 1;
+        self.last_seq
+    }
+
+    /// Enters a request; returns its seq.
+    pub fn enter(&mut self, frame: &Frame, id: &Id) -> u64 {
+        let seq = self.mint();
+        let method = frame.method().unwrap_or_default();
+        self.bytes += frame.raw().len();
+        self.pending.insert(
+            seq,
+            Pending {
+                raw: frame.raw().clone(),
+                id: id.clone(),
+                stream: method == "subscriptions/listen",
+                handshake: is_handshake(method),
+                discovery: method == "server/discover",
+                state: State::Waiting,
+                deaths: 0,
+                receipt: false,
+                progress: f64::NEG_INFINITY,
+            },
+        );
+        seq
+    }
+
+    /// The bytes of all requests without an answer.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether a client waits for something; an open listen is no waiting.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        self.pending.values().any(|pending| !pending.stream)
+    }
+
+    /// Whether a request waits for an owner that is more than mere discovery.
+    #[must_use]
+    pub fn wants_owner(&self) -> bool {
+        self.pending.values().any(|pending| !pending.discovery)
+    }
+
+    /// Requests of the opening (`initialize`, discovery, lists, ping) that have not been sent anywhere.
+    #[must_use]
+    pub fn unsent_handshakes(&self) -> Vec<(u64, Bytes)> {
+        let unsent = |pending: &Pending| pending.handshake && pending.state != State::Sent;
+        let pending = self.pending.iter().filter(|(_, pending)| unsent(pending));
+        pending
+            .map(|(seq, pending)| (*seq, pending.raw.clone()))
+            .collect()
+    }
+
+    /// Every line that a new link begins with: the replays in the order of their seqs, then what has no answer.
+    pub fn opening(&mut self) -> Vec<Line> {
+        let mut replays: Vec<(u64, Bytes)> = self.retained.values().cloned().collect();
+        replays.sort_by_key(|(seq, _)| *seq);
+        let mut lines: Vec<Line> = replays
+            .into_iter()
+            .map(|(seq, raw)| Line::new(seq, Verb::Replay, raw))
+            .collect();
+        lines.push(Line::bare(0, Verb::Replayed));
+        lines.extend(self.unsent());
+        lines
+    }
+
+    /// The lines for requests that wait or are to be resent, which count as sent from now on.
+    pub fn unsent(&mut self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (seq, pending) in &mut self.pending {
+            let verb = match pending.state {
+                State::Waiting => Verb::Frame,
+                State::ToResend => Verb::Resend,
+                State::Sent => continue,
+            };
+            pending.state = State::Sent;
+            lines.push(Line::new(*seq, verb, pending.raw.clone()));
+        }
+        lines
+    }
+
+    /// The owner drains and took nothing past `last`: what is past it waits again, untouched.
+    pub fn drained(&mut self, last: u64) {
+        for (_, pending) in self.pending.range_mut(last.saturating_add(1)..) {
+            if pending.state == State::Sent {
+                pending.state = State::Waiting;
+            }
+        }
+    }
+
+    /// The link ended. Returns the answers for requests that two owners died of.
+    pub fn lost(&mut self, end: LinkEnd) -> Vec<Bytes> {
+        let mut given_up = Vec::new();
+        for (seq, pending) in &mut self.pending {
+            if pending.state != State::Sent {
+                continue;
+            }
+            pending.state = State::ToResend;
+            if end == LinkEnd::Broke && !pending.stream {
+                pending.deaths += 1;
+                if pending.deaths >= DEATHS {
+                    given_up.push(*seq);
+                }
+            }
+        }
+        let message = "two servers in a row died while this request ran; it is not tried again";
+        given_up
+            .into_iter()
+            .filter_map(|seq| self.remove(seq))
+            .map(|pending| jsonrpc::error(Some(&pending.id), -32603, message, None))
+            .collect()
+    }
+
+    /// The answer to `seq` is here. Returns whether the client still waits for it, and whether the host wants an `ack`.
+    pub fn answered(&mut self, seq: u64) -> Option<Receipt> {
+        let slot = self.kept_early.remove(&seq);
+        let pending = self.remove(seq)?;
+        if let Some(slot) = slot {
+            self.retain(slot, seq, pending.raw);
+        }
+        Some(if pending.receipt {
+            Receipt::Wanted
+        } else {
+            Receipt::None
+        })
+    }
+
+    /// The host asks to keep the frame of `seq` under `slot` when its answer is here.
+    pub fn keep(&mut self, seq: u64, slot: String) {
+        if self.pending.contains_key(&seq) {
+            self.kept_early.insert(seq, slot);
+        }
+    }
+
+    /// The host asks to empty a slot.
+    pub fn forget(&mut self, slot: &str) {
+        self.retained.remove(slot);
+    }
+
+    /// The host wants to know when the answer to `seq` has arrived.
+    pub fn wants_receipt(&mut self, seq: u64) {
+        if let Some(pending) = self.pending.get_mut(&seq) {
+            pending.receipt = true;
+        }
+    }
+
+    /// Whether `seq` has no answer yet.
+    #[must_use]
+    pub fn is_pending(&self, seq: u64) -> bool {
+        self.pending.contains_key(&seq)
+    }
+
+    /// Whether progress of `seq` has come further than before; it never goes back, whoever reports it.
+    pub fn progressed(&mut self, seq: u64, progress: f64) -> bool {
+        let Some(pending) = self.pending.get_mut(&seq) else {
+            return false;
+        };
+        let further = progress > pending.progress;
+        if further {
+            pending.progress = progress;
+        }
+        further
+    }
+
+    /// The client cancels the request that has this id: the newest one, if it used the id twice. Returns its seq.
+    pub fn cancel(&mut self, id: &str) -> Option<u64> {
+        let found = self
+            .pending
+            .iter()
+            .rev()
+            .find(|(_, pending)| pending.id.as_json() == id);
+        let seq = found.map(|(seq, _)| *seq)?;
+        self.kept_early.remove(&seq);
+        self.remove(seq).map(|_| seq)
+    }
+
+    /// Gives up everything: one error for each request without an answer.
+    pub fn abandon(&mut self, message: &str) -> Vec<Bytes> {
+        self.bytes = 0;
+        let pending = std::mem::take(&mut self.pending).into_values();
+        pending
+            .map(|pending| jsonrpc::error(Some(&pending.id), -32603, message, None))
+            .collect()
+    }
+
+    /// A later frame of a slot replaces an earlier one, never the other way round.
+    fn retain(&mut self, slot: String, seq: u64, raw: Bytes) {
+        let newer = self.retained.get(&slot).is_none_or(|(kept, _)| *kept < seq);
+        if newer {
+            self.retained.insert(slot, (seq, raw));
+        }
+    }
+
+    fn remove(&mut self, seq: u64) -> Option<Pending> {
+        let pending = self.pending.remove(&seq)?;
+        self.bytes -= pending.raw.len();
+        Some(pending)
+    }
+}
+
+/// Whether the host wants an `ack`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receipt {
+    /// It does.
+    Wanted,
+    /// It does not.
+    None,
+}
+
+/// Frames that the compiled registry can answer without an owner.
+fn is_handshake(method: &str) -> bool {
+    matches!(
+        method,
+        "initialize"
+            | "ping"
+            | "server/discover"
+            | "tools/list"
+            | "resources/list"
+            | "resources/templates/list"
+    )
+}
+
+#[cfg(test)]
+mod tests;

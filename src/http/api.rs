@@ -1,0 +1,199 @@
+//! The routes of the registry: one a capability, and nothing here that names one (I9).
+//!
+//! The kind decides the method. A query or resource is GET (and HEAD), its arguments the query string, read as the
+//! schema says. A command is POST with one JSON object; it runs to its end even if its client hangs up, and only
+//! while this process admits commands (I1). `Idempotency-Key` gives a keyed command its key: the second of two equal
+//! requests gets the first answer (I6).
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts as Head;
+use axum::http::{HeaderMap, Method};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::auth::Credential;
+use super::body::{self, Bound};
+use super::hex::sha256;
+use super::problem::{Code, Problem};
+use super::state::Http;
+use crate::registry::{
+    Call, Caller, Capability, Delivery, Kind, OnceKey, Progress, Transport, query,
+};
+
+/// The header that makes a command keyed.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// Its length, in characters.
+const KEY_CHARS: usize = 255;
+
+/// Two things want one path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the route `{route}` of `{capability}` is one of the server's own")]
+pub struct RouteTaken {
+    /// The path.
+    pub route: &'static str,
+    /// The capability that declares it.
+    pub capability: &'static str,
+}
+
+/// Makes the routes of every capability that has one.
+///
+/// # Errors
+/// A capability declares a path of `own`.
+pub(crate) fn routes(http: &Arc<Http>, own: &[&str]) -> Result<Router, RouteTaken> {
+    let mut router = Router::new();
+    for capability in http.parts().registry.all() {
+        let Some(route) = capability.exposure.route else {
+            continue;
+        };
+        if own.contains(&route) {
+            return Err(RouteTaken {
+                route,
+                capability: capability.id,
+            });
+        }
+        let (http, id) = (Arc::clone(http), capability.id);
+        let handler = move |request: Request| {
+            let http = Arc::clone(&http);
+            async move { answer(&http, id, request).await }
+        };
+        router = router.route(route, any(handler));
+    }
+    Ok(router)
+}
+
+async fn answer(http: &Arc<Http>, id: &'static str, request: Request) -> Response {
+    match call(http, id, request).await {
+        Ok(value) => body::json(&value),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Value, Problem> {
+    let Some(capability) = http.parts().registry.get(id) else {
+        return Err(Problem::new(Code::NotFound, "no such capability"));
+    };
+    let (head, body) = request.into_parts();
+    check_method(capability, &head.method)?;
+    if capability.kind != Kind::Command {
+        let arguments = from_query(capability, head.uri.query().unwrap_or_default());
+        let call = plain_call(arguments, None);
+        return Ok(http.parts().registry.call(capability, call).await?);
+    }
+    let (arguments, key) = from_body(http, capability, &head, body).await?;
+    if !http.serving() {
+        return Err(Problem::new(
+            Code::NotServing,
+            "this process does not own the checkout any more",
+        )
+        .hint("read the lease again: `majordomus status`"));
+    }
+    let call = plain_call(arguments, key);
+    let registry = Arc::clone(&http.parts().registry);
+    let running = http.work().run(async move {
+        match registry.get(id) {
+            Some(capability) => Some(registry.call(capability, call).await),
+            None => None,
+        }
+    });
+    match running.await.flatten() {
+        Some(answer) => Ok(answer?),
+        None => Err(Problem::new(Code::OutcomeUnknown, "the server is leaving")),
+    }
+}
+
+fn check_method(capability: &Capability, method: &Method) -> Result<(), Problem> {
+    let (fits, allowed) = match capability.kind {
+        Kind::Command => (*method == Method::POST, "POST"),
+        Kind::Query | Kind::Resource => {
+            (matches!(*method, Method::GET | Method::HEAD), "GET, HEAD")
+        }
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Code::MethodNotAllowed,
+        format!("a {} is asked for with {allowed}", capability.kind),
+    )
+    .allow(allowed))
+}
+
+fn from_query(capability: &Capability, text: &str) -> Value {
+    let pairs: Vec<_> = form_urlencoded::parse(text.as_bytes()).collect();
+    query::arguments(
+        capability,
+        pairs.iter().map(|(name, word)| (&**name, &**word)),
+    )
+}
+
+async fn from_body(
+    http: &Http,
+    capability: &Capability,
+    head: &Head,
+    body: Body,
+) -> Result<(Value, Option<OnceKey>), Problem> {
+    let limits = http.parts().limits;
+    let bound = Bound {
+        bytes: limits.body_bytes,
+        time: limits.body_time,
+    };
+    let raw = body::read(body, bound).await?;
+    let arguments = if raw.is_empty() {
+        Value::Object(Map::new())
+    } else {
+        body::expect_json(&head.headers)?;
+        body::parse(&raw)?
+    };
+    let scope = head
+        .extensions
+        .get::<Credential>()
+        .map(Credential::scope)
+        .unwrap_or_default();
+    let key = idempotency_key(&head.headers)?.map(|key| OnceKey {
+        scope: format!("http:{scope}:{key}"),
+        seq: 0,
+        digest: sha256(&[capability.id.as_bytes(), b"\n", &raw]),
+    });
+    Ok((arguments, key))
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    let key = value.to_str().ok().filter(|key| {
+        let visible = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+        !key.is_empty() && key.len() <= KEY_CHARS && key.bytes().all(visible)
+    });
+    match key {
+        Some(key) if values.next().is_none() => Ok(Some(key)),
+        _ => Err(Problem::new(
+            Code::BadRequest,
+            format!("`Idempotency-Key` is one value of 1 to {KEY_CHARS} visible ASCII characters"),
+        )),
+    }
+}
+
+/// A call by plain HTTP: no peer, and nobody to report progress to.
+fn plain_call(arguments: Value, key: Option<OnceKey>) -> Call {
+    Call {
+        caller: Caller {
+            peer: None,
+            transport: Transport::Api,
+            name: None,
+            version: None,
+        },
+        arguments,
+        delivery: Delivery::New,
+        key,
+        cancel: CancellationToken::new(),
+        progress: Progress::none(),
+    }
+}

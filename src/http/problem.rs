@@ -1,0 +1,269 @@
+//! Every error that plain HTTP answers, in one table (RFC 9457).
+//!
+//! A problem has a machine word (`code`), from which status and title follow, a `detail` for people, and where
+//! one exists a `hint`: what to do next. Nothing in it names a path outside the checkout or a secret (I15).
+//! *Source:* RFC 9457, sections 3 and 4.
+
+use axum::body::Body;
+use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
+
+use crate::registry::call::{Refusal, RefusalCode};
+
+/// The machine word of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// The request makes no sense.
+    BadRequest,
+    /// The body is not JSON, or nested too deep.
+    BadJson,
+    /// No token, or not ours.
+    Unauthorized,
+    /// The request came from another machine.
+    ForeignPeer,
+    /// `Host` names another machine: DNS rebinding.
+    ForeignHost,
+    /// Another site sent the browser here.
+    ForeignOrigin,
+    /// Not allowed here.
+    Refused,
+    /// Nothing has that name.
+    NotFound,
+    /// The route has another method.
+    MethodNotAllowed,
+    /// The body came too slowly.
+    SlowBody,
+    /// It would overwrite what another one did.
+    Conflict,
+    /// The body is too large.
+    BodyTooLarge,
+    /// The body is not declared as JSON.
+    UnsupportedMediaType,
+    /// The arguments do not fit the schema.
+    InvalidInput,
+    /// Too much at once.
+    Busy,
+    /// This process does not serve any more.
+    NotServing,
+    /// Cannot be done now.
+    Unavailable,
+    /// Whether it took effect is not known.
+    OutcomeUnknown,
+    /// A bug, or a disk that failed.
+    Internal,
+}
+
+/// One row of the table.
+struct Row {
+    code: Code,
+    word: &'static str,
+    status: StatusCode,
+}
+
+const fn row(code: Code, word: &'static str, status: StatusCode) -> Row {
+    Row { code, word, status }
+}
+
+/// The table; a test holds that every code stands in it once.
+#[rustfmt::skip]
+const TABLE: &[Row] = &[
+    row(Code::BadRequest, "bad_request", StatusCode::BAD_REQUEST),
+    row(Code::BadJson, "bad_json", StatusCode::BAD_REQUEST),
+    row(Code::Unauthorized, "unauthorized", StatusCode::UNAUTHORIZED),
+    row(Code::ForeignPeer, "foreign_peer", StatusCode::FORBIDDEN),
+    row(Code::ForeignHost, "foreign_host", StatusCode::FORBIDDEN),
+    row(Code::ForeignOrigin, "foreign_origin", StatusCode::FORBIDDEN),
+    row(Code::Refused, "refused", StatusCode::FORBIDDEN),
+    row(Code::NotFound, "not_found", StatusCode::NOT_FOUND),
+    row(Code::MethodNotAllowed, "method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
+    row(Code::SlowBody, "slow_body", StatusCode::REQUEST_TIMEOUT),
+    row(Code::Conflict, "conflict", StatusCode::CONFLICT),
+    row(Code::BodyTooLarge, "body_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+    row(Code::UnsupportedMediaType, "unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    row(Code::InvalidInput, "invalid_input", StatusCode::UNPROCESSABLE_ENTITY),
+    row(Code::Busy, "busy", StatusCode::SERVICE_UNAVAILABLE),
+    row(Code::NotServing, "not_serving", StatusCode::SERVICE_UNAVAILABLE),
+    row(Code::Unavailable, "unavailable", StatusCode::SERVICE_UNAVAILABLE),
+    row(Code::OutcomeUnknown, "outcome_unknown", StatusCode::INTERNAL_SERVER_ERROR),
+    row(Code::Internal, "internal", StatusCode::INTERNAL_SERVER_ERROR),
+];
+
+/// Returns the table for the reference: machine word, status, and the status in words.
+pub fn table() -> impl Iterator<Item = (&'static str, u16, &'static str)> {
+    TABLE.iter().map(|row| {
+        let title = row.status.canonical_reason().unwrap_or(row.word);
+        (row.word, row.status.as_u16(), title)
+    })
+}
+
+/// A problem on its way to the client.
+#[derive(Debug)]
+pub struct Problem {
+    code: Code,
+    detail: String,
+    hint: Option<String>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Problem {
+    /// Makes a problem with what happened, in lower case and without a full stop.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        let headers = match code {
+            Code::Unauthorized => vec![(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
+            Code::Busy | Code::NotServing | Code::Unavailable => {
+                vec![(RETRY_AFTER, HeaderValue::from_static("1"))]
+            }
+            Code::SlowBody | Code::BodyTooLarge => {
+                vec![(CONNECTION, HeaderValue::from_static("close"))]
+            }
+            _ => Vec::new(),
+        };
+        Self {
+            code,
+            detail: detail.into(),
+            hint: None,
+            headers,
+        }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Names the methods that the route has.
+    #[must_use]
+    pub fn allow(mut self, methods: &'static str) -> Self {
+        self.headers
+            .push((ALLOW, HeaderValue::from_static(methods)));
+        self
+    }
+
+    /// Closes the connection behind the answer.
+    #[must_use]
+    pub fn closing(mut self) -> Self {
+        self.headers
+            .push((CONNECTION, HeaderValue::from_static("close")));
+        self
+    }
+
+    /// Returns the machine word.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// Returns the status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.code.row().status
+    }
+}
+
+impl Code {
+    /// Returns the machine word: `bad_request`, `not_found` …
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.row().word
+    }
+
+    fn row(self) -> &'static Row {
+        TABLE
+            .iter()
+            .find(|row| row.code == self)
+            .expect("the table has every code, which a test holds")
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let code = match refusal.code {
+            RefusalCode::InvalidInput => Code::InvalidInput,
+            RefusalCode::NotFound => Code::NotFound,
+            RefusalCode::Conflict => Code::Conflict,
+            RefusalCode::Refused => Code::Refused,
+            RefusalCode::Unavailable => Code::Unavailable,
+            RefusalCode::OutcomeUnknown => Code::OutcomeUnknown,
+            RefusalCode::Internal => Code::Internal,
+        };
+        let problem = Self::new(code, refusal.message);
+        match refusal.hint {
+            Some(hint) => problem.hint(hint),
+            None => problem,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let row = self.code.row();
+        let mut body = Map::new();
+        let title = row.status.canonical_reason().unwrap_or(row.word);
+        // The status says what kind of problem it is, and `code` says it to machines.
+        body.insert("type".to_owned(), "about:blank".into());
+        body.insert("title".to_owned(), title.into());
+        body.insert("status".to_owned(), row.status.as_u16().into());
+        body.insert("detail".to_owned(), self.detail.into());
+        body.insert("code".to_owned(), row.word.into());
+        if let Some(hint) = self.hint {
+            body.insert("hint".to_owned(), hint.into());
+        }
+        let mut response = Response::new(Body::from(Value::Object(body).to_string()));
+        *response.status_mut() = row.status;
+        let headers = response.headers_mut();
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
+        headers.extend(self.headers);
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Code, Problem, TABLE};
+    use crate::registry::call::{Refusal, RefusalCode};
+    use axum::response::IntoResponse as _;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_code_has_one_row_and_one_word() {
+        let words: HashSet<&str> = TABLE.iter().map(|row| row.word).collect();
+        assert_eq!(words.len(), TABLE.len());
+        for row in TABLE {
+            assert_eq!(row.code.as_str(), row.word);
+        }
+    }
+
+    #[test]
+    fn a_refusal_keeps_its_machine_word() {
+        for code in [
+            RefusalCode::InvalidInput,
+            RefusalCode::NotFound,
+            RefusalCode::Conflict,
+            RefusalCode::Refused,
+            RefusalCode::Unavailable,
+            RefusalCode::OutcomeUnknown,
+            RefusalCode::Internal,
+        ] {
+            let problem = Problem::from(Refusal::new(code, "no").hint("majordomus status"));
+            assert_eq!(problem.code().as_str(), code.as_str());
+        }
+    }
+
+    #[test]
+    fn an_unauthorized_client_is_told_the_scheme() {
+        let response = Problem::new(Code::Unauthorized, "no token").into_response();
+        assert_eq!(response.status(), 401);
+        assert_eq!(response.headers()["www-authenticate"], "Bearer");
+        assert_eq!(
+            response.headers()["content-type"],
+            "application/problem+json"
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! The checkout's token as HTTP uses it: compared, and the root of two keys; never shown.
+//!
+//! Page tokens and session ids carry what they mean and a MAC, so that the next owner, who reads the same token,
+//! takes them over without a table. Each kind has a key of its own, bound to the root id.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+/// What a signed text is for; another purpose is another key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose {
+    /// The token of a page.
+    Page,
+    /// A legacy MCP session id.
+    Session,
+    /// The proof that this is the checkout's server.
+    Server,
+}
+
+/// What HTTP derives from the checkout's token.
+#[derive(Clone)]
+pub struct Secrets {
+    bearer: [u8; 32],
+    compare: [u8; 32],
+    page: [u8; 32],
+    session: [u8; 32],
+    server: [u8; 32],
+}
+
+impl Secrets {
+    /// Derives everything from the token's text and the root id.
+    #[must_use]
+    pub fn new(token: &str, root_id: &str) -> Self {
+        let derive = |label: &str| {
+            mac(
+                token.as_bytes(),
+                &[
+                    b"majordomus http ",
+                    label.as_bytes(),
+                    b"\0",
+                    root_id.as_bytes(),
+                ],
+            )
+        };
+        let compare = derive("compare");
+        Self {
+            bearer: mac(&compare, &[token.as_bytes()]),
+            compare,
+            page: derive("page"),
+            session: derive("session"),
+            server: derive("server"),
+        }
+    }
+
+    /// Says whether `presented` is the token, in a time that tells nothing about it.
+    pub(crate) fn is_token(&self, presented: &str) -> bool {
+        keyed(&self.compare)
+            .chain_update(presented.as_bytes())
+            .verify_slice(&self.bearer)
+            .is_ok()
+    }
+
+    /// Proves over a client's `nonce` that whoever serves as `instance` at `port` knows the token.
+    ///
+    /// The port is in it, so that nobody on another port can pass the proof on.
+    #[must_use]
+    pub fn prove(&self, nonce: &str, instance: &str, port: u16) -> String {
+        self.sign(Purpose::Server, &format!("{nonce}.{instance}.{port}"))
+    }
+
+    /// Says whether `proof` is what [`Self::prove`] makes of the same.
+    #[must_use]
+    pub fn proves(&self, proof: &str, nonce: &str, instance: &str, port: u16) -> bool {
+        self.open(Purpose::Server, proof) == Some(&format!("{nonce}.{instance}.{port}"))
+    }
+
+    /// Returns `text` with its MAC: `<text>.<mac>`.
+    pub(crate) fn sign(&self, purpose: Purpose, text: &str) -> String {
+        let mac = mac(self.key(purpose), &[text.as_bytes()]);
+        format!("{text}.{}", BASE64_URL_SAFE_NO_PAD.encode(mac))
+    }
+
+    /// Returns the text of a signed one, if the MAC is ours.
+    pub(crate) fn open<'a>(&self, purpose: Purpose, signed: &'a str) -> Option<&'a str> {
+        let (text, presented) = signed.rsplit_once('.')?;
+        let presented = BASE64_URL_SAFE_NO_PAD.decode(presented).ok()?;
+        keyed(self.key(purpose))
+            .chain_update(text.as_bytes())
+            .verify_slice(&presented)
+            .ok()?;
+        Some(text)
+    }
+
+    fn key(&self, purpose: Purpose) -> &[u8; 32] {
+        match purpose {
+            Purpose::Page => &self.page,
+            Purpose::Session => &self.session,
+            Purpose::Server => &self.server,
+        }
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets")
+    }
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes a key of any length")
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = keyed(key);
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Purpose, Secrets};
+
+    #[test]
+    fn only_the_token_is_the_token() {
+        let secrets = Secrets::new("0123abcd", "root");
+        assert!(secrets.is_token("0123abcd"));
+        for wrong in ["", "0123abce", "0123abcd ", "0123abcd\0"] {
+            assert!(!secrets.is_token(wrong));
+        }
+        assert_eq!(format!("{secrets:?}"), "Secrets");
+    }
+
+    /// Guards I14.
+    #[test]
+    fn a_server_is_proven_for_one_nonce_one_instance_and_one_port() {
+        let secrets = Secrets::new("token", "root");
+        let proof = secrets.prove("nonce", "instance", 20_123);
+        assert!(secrets.proves(&proof, "nonce", "instance", 20_123));
+        assert!(!secrets.proves(&proof, "other", "instance", 20_123));
+        assert!(!secrets.proves(&proof, "nonce", "other", 20_123));
+        assert!(!secrets.proves(&proof, "nonce", "instance", 20_124));
+        assert!(!secrets.proves("", "nonce", "instance", 20_123));
+        let elsewhere = Secrets::new("token", "elsewhere");
+        assert!(!elsewhere.proves(&proof, "nonce", "instance", 20_123));
+    }
+
+    #[test]
+    fn a_signed_text_opens_only_unchanged_and_for_its_purpose() {
+        let secrets = Secrets::new("token", "root");
+        let signed = secrets.sign(Purpose::Page, "1.2.abc");
+        assert_eq!(secrets.open(Purpose::Page, &signed), Some("1.2.abc"));
+        assert_eq!(secrets.open(Purpose::Session, &signed), None);
+        assert_eq!(
+            Secrets::new("token", "other").open(Purpose::Page, &signed),
+            None
+        );
+        for at in 0..signed.len() {
+            let mut bytes = signed.clone().into_bytes();
+            bytes[at] ^= 1;
+            if let Ok(forged) = String::from_utf8(bytes) {
+                assert_eq!(secrets.open(Purpose::Page, &forged), None, "{forged}");
+            }
+        }
+    }
+}

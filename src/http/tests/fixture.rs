@@ -1,0 +1,319 @@
+//! A server of its own for each test, with a registry that knows a few made-up capabilities.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use crate::http::server::Arrival;
+use crate::http::{
+    Auth, Connections, Http, Limits, LinkStream, Parts, Secrets, SignIn, Standing, router, serve,
+};
+use crate::registry::{Capability, Exposure, Handler, Kind, Refusal, RefusalCode, Registry, Retry};
+
+pub(super) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+pub(super) const ROOT_ID: &str = "feedfacefeedfacefeedfacefeedface";
+
+/// The owner as the server sees it; a test may take the lease away.
+pub(super) struct Owner(pub(super) AtomicBool);
+
+impl Standing for Owner {
+    fn instance(&self) -> &'static str {
+        "0123456789abcdef0123456789abcdef"
+    }
+
+    fn root_id(&self) -> &'static str {
+        ROOT_ID
+    }
+
+    fn epoch(&self) -> u64 {
+        7
+    }
+
+    fn admits(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// One server, with or without a socket.
+pub(super) struct Fixture {
+    pub(super) http: Arc<Http>,
+    pub(super) router: Router,
+    pub(super) owner: Arc<Owner>,
+    /// Lets every waiting `test.wait` go.
+    pub(super) go: Arc<Notify>,
+    /// Commands that ran to their end.
+    pub(super) done: Arc<AtomicUsize>,
+    pub(super) links: mpsc::UnboundedReceiver<LinkStream>,
+}
+
+impl Fixture {
+    pub(super) fn new() -> Self {
+        Self::with(Auth::Bearer, Limits::default())
+    }
+
+    pub(super) fn with(auth: Auth, limits: Limits) -> Self {
+        let owner = Arc::new(Owner(AtomicBool::new(true)));
+        let (go, done) = (Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
+        let registry = Registry::new(capabilities(&go, &done)).unwrap();
+        let secrets = Arc::new(Secrets::new(TOKEN, ROOT_ID));
+        let (tx, links) = mpsc::unbounded_channel();
+        let standing: Arc<dyn Standing> = Arc::clone(&owner) as Arc<dyn Standing>;
+        let http = Http::new(Parts {
+            registry: Arc::new(registry),
+            version: "0.0.0",
+            standing,
+            auth,
+            sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
+            secrets,
+            link: Arc::new(move |link| tx.send(link).unwrap()),
+            limits,
+            share: None,
+        });
+        let router = router(&http).unwrap();
+        Self {
+            http,
+            router,
+            owner,
+            go,
+            done,
+            links,
+        }
+    }
+
+    /// Sends one request without a socket, as a tool that holds the token.
+    pub(super) async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.post(method, path, headers, Body::empty()).await
+    }
+
+    pub(super) async fn post(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Answer {
+        let bearer = format!("Bearer {TOKEN}");
+        let mut all = vec![("host", "127.0.0.1:20123"), ("authorization", &*bearer)];
+        all.retain(|(name, _)| !headers.iter().any(|(other, _)| name == other));
+        all.extend(headers);
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in all.into_iter().filter(|(_, value)| !value.is_empty()) {
+            request = request.header(name, value);
+        }
+        let request = request.body(body.into()).unwrap();
+        self.raw(request, "127.0.0.1:50000").await
+    }
+
+    pub(super) async fn raw(&self, mut request: Request<Body>, peer: &str) -> Answer {
+        request.extensions_mut().insert(Arrival {
+            peer: peer.parse().unwrap(),
+            local: "127.0.0.1:20123".parse().unwrap(),
+            desk: None,
+        });
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Answer {
+            status: head.status,
+            headers: head.headers,
+            body: body.to_vec(),
+        }
+    }
+
+    /// Starts serving on a free port.
+    pub(super) async fn listen(&self) -> Listening {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let limits = self.http.parts().limits;
+        let connections = Connections::new(limits.connections, limits.overflow);
+        let stop = CancellationToken::new();
+        let serving = tokio::spawn({
+            let (router, connections) = (self.router.clone(), connections.clone());
+            let stop = stop.clone().cancelled_owned();
+            async move {
+                serve(listener, router, limits, connections, stop)
+                    .await
+                    .unwrap()
+            }
+        });
+        Listening {
+            address,
+            connections,
+            stop,
+            serving,
+        }
+    }
+}
+
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    pub(super) fn code(&self) -> String {
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        self.json()["code"].as_str().unwrap().to_owned()
+    }
+}
+
+/// A server on a socket.
+pub(super) struct Listening {
+    pub(super) address: SocketAddr,
+    pub(super) connections: Connections,
+    pub(super) stop: CancellationToken,
+    pub(super) serving: JoinHandle<()>,
+}
+
+impl Listening {
+    pub(super) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Sends bytes on a connection of their own and reads what comes until it is closed, five seconds at most.
+    pub(super) async fn raw(&self, bytes: &[u8]) -> String {
+        let mut socket = self.connect().await;
+        // What cannot be sent any more was not wanted.
+        let _cut = socket.write_all(bytes).await;
+        read_to_end(&mut socket).await
+    }
+}
+
+pub(super) async fn read_to_end(socket: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let reading = socket.read_to_end(&mut bytes);
+    tokio::time::timeout(Duration::from_secs(5), reading)
+        .await
+        .expect("the server closes the connection")
+        .ok();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads one answer with a `content-length`, and leaves the connection open.
+pub(super) async fn read_answer(socket: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let reading = async {
+        loop {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if let Some((head, body)) = text.split_once("\r\n\r\n") {
+                let head = head.to_ascii_lowercase();
+                let length = head
+                    .lines()
+                    .find_map(|line| line.strip_prefix("content-length: "))
+                    .map_or(0, |length| length.parse().unwrap());
+                if head.starts_with("http/1.1 101") || body.len() >= length {
+                    return text;
+                }
+            }
+            if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+                return text;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), reading)
+        .await
+        .expect("the server answers")
+}
+
+pub(super) fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {TOKEN}\r\n\r\n")
+}
+
+/// Waits until `holds`, two seconds at most.
+pub(super) async fn wait_for(what: &str, holds: impl Fn() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(2), waiting)
+        .await
+        .unwrap_or_else(|_| panic!("{what}"));
+}
+
+fn capabilities(go: &Arc<Notify>, done: &Arc<AtomicUsize>) -> Vec<Capability> {
+    let echo = Handler::inline(|call| {
+        Ok(json!({
+            "arguments": call.arguments,
+            "key": call.key.as_ref().map(|key| format!("{} {}", key.scope, key.digest)),
+        }))
+    });
+    let refuse = Handler::inline(|call| {
+        Err(match call.arguments["with"].as_str() {
+            Some("conflict") => Refusal::new(RefusalCode::Conflict, "it is taken").hint("wait"),
+            Some("panic") => panic!("a planted bug"),
+            _ => Refusal::new(RefusalCode::NotFound, "there is none"),
+        })
+    });
+    let (waiting, counter) = (Arc::clone(go), Arc::clone(done));
+    let wait = Handler::task(move |_| {
+        let (go, done) = (Arc::clone(&waiting), Arc::clone(&counter));
+        async move {
+            go.notified().await;
+            done.fetch_add(1, Ordering::SeqCst);
+            Ok(json!({}))
+        }
+    });
+    let read_wait = wait.clone();
+    vec![
+        capability("test.echo", Kind::Query, "/api/v1/test/echo", echo.clone()),
+        capability("test.write", Kind::Command, "/api/v1/test/write", echo),
+        capability("test.refuse", Kind::Query, "/api/v1/test/refuse", refuse),
+        capability("test.wait", Kind::Query, "/api/v1/test/wait", read_wait),
+        capability("test.work", Kind::Command, "/api/v1/test/work", wait),
+    ]
+}
+
+fn capability(id: &'static str, kind: Kind, route: &'static str, handler: Handler) -> Capability {
+    let input = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "text": {"type": "string", "description": "A text."},
+            "with": {"type": "string", "description": "A word."},
+            "count": {"type": "integer", "description": "A number."},
+            "flag": {"type": "boolean", "description": "A truth."},
+            "words": {"type": "array", "items": {"type": "string"}, "description": "Some words."},
+            "deep": {"description": "Anything."},
+        },
+    });
+    Capability {
+        id,
+        kind,
+        title: "A test",
+        description: "Serves the tests of this module.",
+        input,
+        output: json!({"type": "object"}),
+        retry: if kind == Kind::Command {
+            Retry::Keyed
+        } else {
+            Retry::Safe
+        },
+        exposure: Exposure {
+            route: Some(route),
+            ..Exposure::default()
+        },
+        examples: Vec::new(),
+        retain: None,
+        handler,
+    }
+}

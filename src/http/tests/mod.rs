@@ -1,0 +1,7 @@
+//! The server as its clients meet it: routes without a socket, and everything about connections with one.
+
+mod bounds;
+mod fixture;
+mod guarded;
+mod links;
+mod routes;

@@ -1,0 +1,44 @@
+//! The one table of JSON-RPC error codes.
+
+use super::revision::Revision;
+
+/// A JSON-RPC error. *Source:* JSON-RPC 2.0 section 5.1; MCP 2026-07-28 `basic`, error codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorCode {
+    /// Not JSON: -32700.
+    Parse,
+    /// Not a request: -32600.
+    InvalidRequest,
+    /// -32601.
+    MethodNotFound,
+    /// -32602.
+    InvalidParams,
+    /// -32603.
+    Internal,
+    /// A header does not match the body: -32020.
+    HeaderMismatch,
+    /// -32022, with `{supported, requested}`.
+    UnsupportedRevision,
+    /// A resource that does not exist: -32002, and -32602 from 2026-07-28 on.
+    ResourceNotFound,
+    /// The request was not taken, since this server no longer admits (I1): -32603. A link gives it back instead.
+    NotOwner,
+}
+
+impl ErrorCode {
+    /// The number, which for one of them depends on the revision.
+    #[must_use]
+    pub fn number(self, revision: Revision) -> i64 {
+        match self {
+            Self::Parse => -32700,
+            Self::InvalidRequest => -32600,
+            Self::MethodNotFound => -32601,
+            Self::InvalidParams => -32602,
+            Self::Internal | Self::NotOwner => -32603,
+            Self::HeaderMismatch => -32020,
+            Self::UnsupportedRevision => -32022,
+            Self::ResourceNotFound if revision.is_modern() => -32602,
+            Self::ResourceNotFound => -32002,
+        }
+    }
+}

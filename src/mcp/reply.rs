@@ -1,0 +1,141 @@
+//! The answer to one request, and what its carrier has to do with it.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::error_code::ErrorCode;
+use super::revision::Revision;
+use crate::floor::jsonrpc::{self, Id};
+
+/// What a bridge does with the frame that was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// Keeps it under this slot, in place of what the slot held, and replays it to the next owner.
+    Slot(String),
+    /// Empties this slot.
+    Forget(String),
+}
+
+/// The one answer to a request.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The JSON-RPC response.
+    pub json: Bytes,
+    /// What a bridge keeps.
+    pub keep: Option<Keep>,
+    /// Whether the request's once-key can go when the answer has arrived.
+    pub receipt: bool,
+    /// The error, if the response is one; decides the HTTP status.
+    pub error: Option<ErrorCode>,
+    /// The revision that an `initialize` negotiated.
+    pub negotiated: Option<Revision>,
+}
+
+/// What handling a method comes to: a result object, or a protocol error.
+pub(super) type Outcome = Result<Success, Failure>;
+
+/// A result and its consequences.
+#[derive(Debug)]
+pub(super) struct Success {
+    pub(super) result: Value,
+    pub(super) keep: Option<Keep>,
+    pub(super) receipt: bool,
+    pub(super) negotiated: Option<Revision>,
+}
+
+impl Success {
+    pub(super) fn new(result: Value) -> Self {
+        Self {
+            result,
+            keep: None,
+            receipt: false,
+            negotiated: None,
+        }
+    }
+
+    pub(super) fn keep(mut self, keep: Keep) -> Self {
+        self.keep = Some(keep);
+        self
+    }
+}
+
+/// A protocol error.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
+    pub(super) data: Option<Value>,
+}
+
+impl Failure {
+    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    pub(super) fn params(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidParams, message)
+    }
+
+    pub(super) fn unknown_method(method: &str) -> Self {
+        Self::new(
+            ErrorCode::MethodNotFound,
+            format!("unknown method `{}`", quoted(method)),
+        )
+    }
+
+    pub(super) fn unsupported(requested: &str) -> Self {
+        let supported: Vec<&str> = Revision::ALL.into_iter().map(Revision::as_str).collect();
+        Self {
+            code: ErrorCode::UnsupportedRevision,
+            message: "this protocol version is not spoken here".to_owned(),
+            data: Some(json!({ "supported": supported, "requested": requested })),
+        }
+    }
+}
+
+/// Shortens a client's word for a message and takes its control characters out.
+fn quoted(word: &str) -> String {
+    word.chars().filter(|c| !c.is_control()).take(64).collect()
+}
+
+impl Reply {
+    pub(super) fn render(id: &Id, revision: Revision, outcome: Outcome) -> Self {
+        match outcome {
+            Ok(success) => Self {
+                json: jsonrpc::result(id, &success.result),
+                keep: success.keep,
+                receipt: success.receipt,
+                error: None,
+                negotiated: success.negotiated,
+            },
+            Err(failure) => Self {
+                json: jsonrpc::error(
+                    Some(id),
+                    failure.code.number(revision),
+                    &failure.message,
+                    failure.data.as_ref(),
+                ),
+                keep: None,
+                receipt: false,
+                error: Some(failure.code),
+                negotiated: None,
+            },
+        }
+    }
+
+    /// A refusal that the carrier makes by itself, before or instead of handling.
+    #[must_use]
+    pub fn failed(id: Option<&Id>, revision: Revision, code: ErrorCode, message: &str) -> Self {
+        Self {
+            json: jsonrpc::error(id, code.number(revision), message, None),
+            keep: None,
+            receipt: false,
+            error: Some(code),
+            negotiated: None,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! News for a client: `resources/subscribe` in the legacy era, `subscriptions/listen` in the modern one.
+//!
+//! A listen is a request that stays unanswered while it is open, so a bridge needs nothing special to carry it over: it
+//! is resent like any other unanswered frame, and its second acknowledgement is swallowed there.
+
+use std::collections::BTreeSet;
+use std::future;
+
+use serde_json::{Map, Value, json};
+
+use super::engine::{Engine, Turn};
+use super::reply::{Failure, Keep, Outcome, Success};
+use super::session::{Message, Session};
+use super::tools::{unknown_resource, uri_of};
+use crate::floor::jsonrpc;
+use crate::registry::call::Delivery;
+
+/// One open `subscriptions/listen`.
+#[derive(Debug, Clone)]
+pub(super) struct Listen {
+    /// The request's id, which tags everything on this subscription.
+    id: Value,
+    tools: bool,
+    resources: bool,
+    uris: BTreeSet<String>,
+}
+
+impl Engine {
+    pub(super) fn subscribe(&self, turn: &Turn<'_>) -> Outcome {
+        let uri = uri_of(&turn.params)?;
+        if self.registry.by_resource(uri).is_none() {
+            return Err(unknown_resource(uri));
+        }
+        turn.session.state().subscriptions.insert(uri.to_owned());
+        let keep = Keep::Slot(slot(uri));
+        Ok(Success::new(Value::Object(Map::new())).keep(keep))
+    }
+
+    pub(super) fn unsubscribe(turn: &Turn<'_>) -> Outcome {
+        let uri = uri_of(&turn.params)?;
+        turn.session.state().subscriptions.remove(uri);
+        Ok(Success::new(Value::Object(Map::new())).keep(Keep::Forget(slot(uri))))
+    }
+
+    /// Opens a subscription, acknowledges it first, and then stays until it is cancelled.
+    pub(super) async fn listen(&self, turn: &Turn<'_>) -> Outcome {
+        let Some(filter) = turn.params.get("notifications").and_then(Value::as_object) else {
+            return Err(Failure::params(
+                "`notifications` is missing or not an object",
+            ));
+        };
+        let wants = |key: &str| filter.get(key).and_then(Value::as_bool).unwrap_or(false);
+        let uris = filter
+            .get("resourceSubscriptions")
+            .and_then(Value::as_array);
+        // Only what exists is agreed to; the acknowledgement tells the client what that is.
+        let uris: BTreeSet<String> = uris
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .filter(|uri| self.registry.by_resource(uri).is_some())
+            .map(ToOwned::to_owned)
+            .collect();
+        let id = serde_json::from_str(turn.id.as_json()).unwrap_or(Value::Null);
+        let listen = Listen {
+            id,
+            tools: wants("toolsListChanged"),
+            resources: wants("resourcesListChanged"),
+            uris,
+        };
+        let mut agreed = Map::new();
+        if listen.tools {
+            agreed.insert("toolsListChanged".to_owned(), json!(true));
+        }
+        if listen.resources {
+            agreed.insert("resourcesListChanged".to_owned(), json!(true));
+        }
+        if !listen.uris.is_empty() {
+            agreed.insert("resourceSubscriptions".to_owned(), json!(listen.uris));
+        }
+        let number = turn.request.number;
+        if turn.request.delivery == Delivery::New {
+            turn.session.tell(
+                number,
+                None,
+                "notifications/subscriptions/acknowledged",
+                json!({ "notifications": agreed }),
+                Some(&listen.id),
+            );
+        }
+        let missed = (turn.request.delivery != Delivery::New).then(|| listen.uris.clone());
+        turn.session.state().listens.insert(number, listen);
+        for uri in missed.into_iter().flatten() {
+            turn.session.changed(&uri);
+        }
+        future::pending().await
+    }
+}
+
+impl Session {
+    /// Passes on that the resource `uri` changed, to whoever of this client subscribed to it.
+    pub fn changed(&self, uri: &str) {
+        let (subscribed, listens) = {
+            let state = self.state();
+            let listens: Vec<(u64, Value)> = state
+                .listens
+                .iter()
+                .filter(|(_, listen)| listen.uris.contains(uri))
+                .map(|(number, listen)| (*number, listen.id.clone()))
+                .collect();
+            (state.subscriptions.contains(uri), listens)
+        };
+        let method = "notifications/resources/updated";
+        if subscribed {
+            self.tell(0, Some(uri.to_owned()), method, json!({ "uri": uri }), None);
+        }
+        for (number, id) in listens {
+            let key = Some(format!("{number} {uri}"));
+            self.tell(number, key, method, json!({ "uri": uri }), Some(&id));
+        }
+    }
+
+    /// Every resource that this client subscribed to: what may have changed when news was missed.
+    #[must_use]
+    pub fn subscribed(&self) -> BTreeSet<String> {
+        let state = self.state();
+        let listened = state.listens.values().flat_map(|listen| listen.uris.iter());
+        state
+            .subscriptions
+            .iter()
+            .chain(listened)
+            .cloned()
+            .collect()
+    }
+
+    /// Says that the lists of tools and resources may have changed: another build became the owner.
+    pub fn lists_changed(&self) {
+        let (legacy, listens) = {
+            let state = self.state();
+            (state.revision.is_some(), state.listens.clone())
+        };
+        for (method, wanted) in [
+            (
+                "notifications/tools/list_changed",
+                (|listen: &Listen| listen.tools) as fn(&Listen) -> bool,
+            ),
+            ("notifications/resources/list_changed", |listen| {
+                listen.resources
+            }),
+        ] {
+            if legacy {
+                self.tell(0, Some(method.to_owned()), method, json!({}), None);
+            }
+            for (number, listen) in listens.iter().filter(|(_, listen)| wanted(listen)) {
+                let key = Some(format!("{number} {method}"));
+                self.tell(*number, key, method, json!({}), Some(&listen.id));
+            }
+        }
+    }
+
+    fn tell(
+        &self,
+        about: u64,
+        coalesce: Option<String>,
+        method: &str,
+        mut params: Value,
+        subscription: Option<&Value>,
+    ) {
+        if let Some(id) = subscription {
+            params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id });
+        }
+        let json = jsonrpc::notification(method, &params);
+        self.outbound.send(Message {
+            about,
+            coalesce,
+            json,
+        });
+    }
+}
+
+fn slot(uri: &str) -> String {
+    format!("subscribe/{uri}")
+}

@@ -1,0 +1,234 @@
+//! `tools/call` and `resources/read`: from a message to a call of the registry and back.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
+
+use super::engine::{Engine, Standing, Turn};
+use super::error_code::ErrorCode;
+use super::reply::{Failure, Keep, Outcome, Success};
+use super::revision::Revision;
+use super::session::Message;
+use crate::floor::{hex, jsonrpc};
+use crate::registry::{
+    Answer, Call, Capability, Delivery, Kind, OnceKey, Progress, Refusal, RefusalCode, Retry,
+};
+
+impl Engine {
+    pub(super) async fn call_tool(&self, turn: Turn<'_>, token: &CancellationToken) -> Outcome {
+        let Some(name) = turn.params.get("name").and_then(Value::as_str) else {
+            return Err(Failure::params("`name` is missing or not a string"));
+        };
+        let Some(capability) = self.registry.by_tool(name) else {
+            let known: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
+            return Err(Failure::params(format!("unknown tool `{known}`")));
+        };
+        let arguments = match turn.params.get("arguments") {
+            None | Some(Value::Null) => Value::Object(Map::new()),
+            Some(arguments @ Value::Object(_)) => arguments.clone(),
+            Some(_) => return Err(Failure::params("`arguments` is not an object")),
+        };
+        let slot = capability.retain.and_then(|retain| retain(&arguments));
+        let answer = self.call(capability, &turn, arguments, token).await?;
+        let kept = slot.filter(|_| answer.is_ok());
+        let mut success = Success::new(self.tool_result(turn.revision, answer)?);
+        success.receipt = turn.request.key.is_some()
+            && matches!(capability.retry, Retry::Keyed | Retry::Converging);
+        if let Some(slot) = kept {
+            success = success.keep(Keep::Slot(format!("call/{}/{slot}", capability.id)));
+        }
+        Ok(success)
+    }
+
+    pub(super) async fn read_resource(&self, turn: Turn<'_>, token: &CancellationToken) -> Outcome {
+        let uri = uri_of(&turn.params)?;
+        let Some(read) = self.registry.by_resource(uri) else {
+            return Err(unknown_resource(uri));
+        };
+        let answer = self
+            .call(read.capability, &turn, read.arguments, token)
+            .await?;
+        match answer {
+            Ok(value) => {
+                let mut result = Map::new();
+                let text = value.to_string();
+                let contents =
+                    json!([{ "uri": uri, "mimeType": "application/json", "text": text }]);
+                result.insert("contents".to_owned(), contents);
+                Ok(Success::new(self.finish(
+                    turn.revision,
+                    result,
+                    Some((0, "private")),
+                )))
+            }
+            Err(refusal) => Err(protocol_error(&refusal)),
+        }
+    }
+
+    /// Runs one capability for the frame in hand.
+    async fn call(
+        &self,
+        capability: &Capability,
+        turn: &Turn<'_>,
+        arguments: Value,
+        token: &CancellationToken,
+    ) -> Result<Answer, Failure> {
+        if capability.kind == Kind::Command && !self.about.admission.admits() {
+            return Err(Failure::new(
+                ErrorCode::NotOwner,
+                "this server has lost its lease and takes no commands any more",
+            ));
+        }
+        Ok(self.admitted(capability, turn, arguments, token).await)
+    }
+
+    async fn admitted(
+        &self,
+        capability: &Capability,
+        turn: &Turn<'_>,
+        arguments: Value,
+        token: &CancellationToken,
+    ) -> Answer {
+        if turn.request.delivery == Delivery::Resent && capability.retry == Retry::Once {
+            return Err(Refusal::new(
+                RefusalCode::OutcomeUnknown,
+                "the owner died while this ran, and it may or may not have taken effect",
+            )
+            .hint("look whether it took effect before you call it again"));
+        }
+        if let (
+            Standing::Alone {
+                reason,
+                holder: true,
+            },
+            false,
+        ) = (&self.about.standing, capability.retry == Retry::Safe)
+        {
+            let sent = match turn.request.delivery {
+                Delivery::New => "it did not run",
+                Delivery::Resent | Delivery::Replayed => "whether it ran is not known",
+            };
+            return Err(
+                Refusal::new(RefusalCode::Unavailable, format!("{reason}; {sent}"))
+                    .hint("majordomus doctor"),
+            );
+        }
+        let call = Call {
+            caller: turn.session.caller(),
+            arguments,
+            delivery: turn.request.delivery,
+            key: once_key(capability, turn),
+            cancel: token.clone(),
+            progress: progress(turn),
+        };
+        self.registry.call(capability, call).await
+    }
+
+    fn tool_result(&self, revision: Revision, answer: Answer) -> Result<Value, Failure> {
+        let mut result = Map::new();
+        match answer {
+            Ok(value) => {
+                let mut content = vec![json!({ "type": "text", "text": value.to_string() })];
+                if let Some(reason) = self.degraded() {
+                    content.push(json!({ "type": "text", "text": format!("degraded: {reason}") }));
+                }
+                result.insert("content".to_owned(), json!(content));
+                if revision >= Revision::V20250618 {
+                    result.insert("structuredContent".to_owned(), value);
+                }
+                result.insert("isError".to_owned(), json!(false));
+            }
+            Err(refusal) if refusal.code == RefusalCode::Internal => {
+                return Err(protocol_error(&refusal));
+            }
+            Err(refusal) => {
+                let mut text = refusal.message.clone();
+                if let Some(hint) = &refusal.hint {
+                    text.push_str("\nhint: ");
+                    text.push_str(hint);
+                }
+                result.insert(
+                    "content".to_owned(),
+                    json!([{ "type": "text", "text": text }]),
+                );
+                result.insert("isError".to_owned(), json!(true));
+                result.insert(
+                    "_meta".to_owned(),
+                    json!({ "majordomus/code": refusal.code.as_str() }),
+                );
+            }
+        }
+        Ok(self.finish(revision, result, None))
+    }
+}
+
+/// The call's identity across owners, for the retry classes that use it. Digesting a frame costs, so no other has it.
+fn once_key(capability: &Capability, turn: &Turn<'_>) -> Option<OnceKey> {
+    let scope = turn.request.key.as_ref()?;
+    matches!(capability.retry, Retry::Keyed | Retry::Converging).then(|| OnceKey {
+        scope: scope.clone(),
+        seq: turn.request.number,
+        digest: hex::encode(&Sha256::digest(turn.request.frame.raw())),
+    })
+}
+
+/// Reads `params.uri`.
+pub(super) fn uri_of(params: &Value) -> Result<&str, Failure> {
+    let uri = params.get("uri").and_then(Value::as_str);
+    uri.ok_or_else(|| Failure::params("`uri` is missing or not a string"))
+}
+
+/// The error for a resource that does not exist.
+pub(super) fn unknown_resource(uri: &str) -> Failure {
+    let mut failure = Failure::new(ErrorCode::ResourceNotFound, "no such resource");
+    failure.data = Some(json!({ "uri": uri }));
+    failure
+}
+
+fn protocol_error(refusal: &Refusal) -> Failure {
+    let code = match refusal.code {
+        RefusalCode::InvalidInput => ErrorCode::InvalidParams,
+        RefusalCode::NotFound => ErrorCode::ResourceNotFound,
+        RefusalCode::Conflict
+        | RefusalCode::Refused
+        | RefusalCode::Unavailable
+        | RefusalCode::OutcomeUnknown
+        | RefusalCode::Internal => ErrorCode::Internal,
+    };
+    let mut failure = Failure::new(code, refusal.message.clone());
+    failure.data = Some(json!({ "code": refusal.code.as_str(), "hint": refusal.hint }));
+    failure
+}
+
+/// Progress goes to the client that gave a token, and never goes back.
+fn progress(turn: &Turn<'_>) -> Progress {
+    let Some(token) = turn.params.pointer("/_meta/progressToken").cloned() else {
+        return Progress::none();
+    };
+    let (outbound, about) = (turn.session.outbound.clone(), turn.request.number);
+    let last = Arc::new(Mutex::new(f64::NEG_INFINITY));
+    Progress::to(move |progress, total, message| {
+        let mut last = last
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if progress <= *last {
+            return;
+        }
+        *last = progress;
+        let mut params = json!({ "progressToken": token, "progress": progress });
+        if let Some(total) = total {
+            params["total"] = json!(total);
+        }
+        if let Some(message) = message {
+            params["message"] = json!(message);
+        }
+        let json = jsonrpc::notification("notifications/progress", &params);
+        outbound.send(Message {
+            about,
+            coalesce: None,
+            json,
+        });
+    })
+}

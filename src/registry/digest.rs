@@ -1,0 +1,103 @@
+//! One digest over everything that is declared, so that two builds can tell whether they serve the same.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::capability::Capability;
+
+/// Returns the SHA-256 of the crate's version and every declaration, lower-case hex; the order of declarations and of
+/// keys does not count.
+pub(super) fn of(capabilities: &[Capability]) -> String {
+    let mut declared: Vec<_> = capabilities.iter().map(declaration).collect();
+    declared.sort_by_key(|value| value["id"].to_string());
+    let mut text = String::new();
+    canonical(&json!([env!("CARGO_PKG_VERSION"), declared]), &mut text);
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// What a capability declares, as data: everything but its code.
+pub(crate) fn declaration(capability: &Capability) -> Value {
+    let exposure = &capability.exposure;
+    let examples: Vec<_> = capability
+        .examples
+        .iter()
+        .map(|example| json!({"title": example.title, "arguments": example.arguments}))
+        .collect();
+    json!({
+        "id": capability.id,
+        "kind": capability.kind.as_str(),
+        "title": capability.title,
+        "description": capability.description,
+        "retry": capability.retry.as_str(),
+        "exposure": {
+            "tool": exposure.tool,
+            "resource": exposure.resource,
+            "method": exposure.route.map(|_| capability.kind.method()),
+            "route": exposure.route,
+            "cli": exposure.cli.map(|words| words.join(" ")),
+        },
+        "retained": capability.retain.is_some(),
+        "input": capability.input,
+        "output": capability.output,
+        "examples": examples,
+    })
+}
+
+/// Writes `value` as JSON with sorted keys and without white space.
+fn canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(members) => {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_by_key(|(name, _)| *name);
+            text.push('{');
+            for (index, (name, below)) in sorted.into_iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                // Writing to a string cannot fail.
+                _ = write!(text, "{}:", Value::String(name.clone()));
+                canonical(below, text);
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for (index, below) in items.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                canonical(below, text);
+            }
+            text.push(']');
+        }
+        scalar => _ = write!(text, "{scalar}"),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::canonical;
+
+    #[test]
+    fn the_order_of_keys_does_not_count() {
+        let mut one = String::new();
+        canonical(
+            &json!({"b": [1, {"d": null, "c": "x\n"}], "a": true}),
+            &mut one,
+        );
+        assert_eq!(one, r#"{"a":true,"b":[1,{"c":"x\n","d":null}]}"#);
+    }
+}

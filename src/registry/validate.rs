@@ -1,0 +1,536 @@
+//! Checks a value against a raw JSON Schema, and says what was expected where.
+//!
+//! It understands exactly the keywords that [`super::schema::verify`] lets through, so a declared constraint is a
+//! checked one. The first fault is reported: an agent mends one thing at a time.
+//!
+//! Absent: `format`, which only tells (the capability itself parses what it names). Rejected: the `jsonschema` crate,
+//! which brings forty crates and doubles the cold build for keywords that no declaration here uses (ADR-0003).
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::schema::resolve;
+
+/// Deeper than any value that a frame may hold, with room for references on the way.
+const DEPTH: usize = 512;
+
+/// What does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The root is no object.
+    #[error("the arguments are {found}: expected an object")]
+    Root {
+        /// What stands there.
+        found: &'static str,
+    },
+    /// A required member is missing.
+    #[error("argument `{at}` is missing: expected {expected}")]
+    Missing {
+        /// Where.
+        at: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// A member that nobody declared.
+    #[error("unknown argument `{at}`: expected {expected}")]
+    Unknown {
+        /// Where.
+        at: String,
+        /// The members that are declared.
+        expected: String,
+    },
+    /// A value of the wrong type or outside its bounds.
+    #[error("argument `{at}` is {found}: expected {expected}")]
+    Unfit {
+        /// Where.
+        at: String,
+        /// What stands there, without its content.
+        found: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// The schema leads in circles.
+    #[error("argument `{at}` cannot be checked: its schema leads in circles")]
+    Circle {
+        /// Where.
+        at: String,
+    },
+}
+
+/// Checks `value` against `schema`, whose references lead into its own `$defs`.
+///
+/// # Errors
+/// The first [`Fault`].
+pub fn check(schema: &Value, value: &Value) -> Result<(), Fault> {
+    let Value::Object(_) = value else {
+        return Err(Fault::Root {
+            found: kind_of(value),
+        });
+    };
+    Check { root: schema }.value(schema, value, "", 0)
+}
+
+struct Check<'a> {
+    root: &'a Value,
+}
+
+impl Check<'_> {
+    fn value(&self, schema: &Value, value: &Value, at: &str, depth: usize) -> Result<(), Fault> {
+        if depth > DEPTH {
+            return Err(Fault::Circle { at: at.to_owned() });
+        }
+        let object = match schema {
+            Value::Object(object) => object,
+            Value::Bool(false) => return Err(self.unfit(schema, value, at)),
+            _ => return Ok(()),
+        };
+        if let Some(reference) = object.get("$ref").and_then(Value::as_str)
+            && let Some(target) = resolve(self.root, reference)
+        {
+            self.value(target, value, at, depth + 1)?;
+        }
+        if !fits_alone(object, value) {
+            return Err(self.unfit(schema, value, at));
+        }
+        self.combined(object, schema, value, at, depth)?;
+        match value {
+            Value::Object(members) => self.members(object, members, at, depth),
+            Value::Array(items) => self.items(object, items, at, depth),
+            _ => Ok(()),
+        }
+    }
+
+    fn combined(
+        &self,
+        object: &Map<String, Value>,
+        schema: &Value,
+        value: &Value,
+        at: &str,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        let list = |keyword: &str| object.get(keyword).and_then(Value::as_array);
+        let fits = |below: &Value| self.value(below, value, at, depth + 1).is_ok();
+        for below in list("allOf").into_iter().flatten() {
+            self.value(below, value, at, depth + 1)?;
+        }
+        for (keyword, exactly_one) in [("anyOf", false), ("oneOf", true)] {
+            let Some(choices) = list(keyword) else {
+                continue;
+            };
+            let fitting = choices.iter().filter(|below| fits(below)).count();
+            if fitting == 0 || (exactly_one && fitting > 1) {
+                return Err(self.closest(choices, schema, value, at, depth));
+            }
+        }
+        if object.get("not").is_some_and(fits) {
+            return Err(self.unfit(schema, value, at));
+        }
+        if let Some(condition) = object.get("if") {
+            let branch = if fits(condition) { "then" } else { "else" };
+            if let Some(below) = object.get(branch) {
+                self.value(below, value, at, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The fault of the only choice of the right type, where there is just one, else a list of the choices.
+    fn closest(
+        &self,
+        choices: &[Value],
+        schema: &Value,
+        value: &Value,
+        at: &str,
+        depth: usize,
+    ) -> Fault {
+        let mut near = choices.iter().filter(|choice| {
+            let Some(object) = self.target(choice).as_object() else {
+                return false;
+            };
+            object
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(|word| is_a(word, value))
+        });
+        if let (Some(only), None) = (near.next(), near.next())
+            && let Err(fault) = self.value(only, value, at, depth + 1)
+        {
+            return fault;
+        }
+        self.unfit(schema, value, at)
+    }
+
+    fn members(
+        &self,
+        schema: &Map<String, Value>,
+        members: &Map<String, Value>,
+        at: &str,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        let declared = schema.get("properties").and_then(Value::as_object);
+        for name in schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let Some(name) = name.as_str() else { continue };
+            if !members.contains_key(name) {
+                let expected = declared.and_then(|all| all.get(name));
+                return Err(Fault::Missing {
+                    at: join(at, name),
+                    expected: expected
+                        .map_or_else(|| "a value".to_owned(), |below| self.describe(below, 0)),
+                });
+            }
+        }
+        for (name, value) in members {
+            let here = join(at, name);
+            if let Some(names) = schema.get("propertyNames") {
+                self.value(names, &Value::String(name.clone()), &here, depth + 1)?;
+            }
+            match (
+                declared.and_then(|all| all.get(name)),
+                schema.get("additionalProperties"),
+            ) {
+                (Some(below), _) => self.value(below, value, &here, depth + 1)?,
+                (None, Some(Value::Bool(false))) => {
+                    return Err(Fault::Unknown {
+                        at: here,
+                        expected: names(declared),
+                    });
+                }
+                (None, Some(below)) => self.value(below, value, &here, depth + 1)?,
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn items(
+        &self,
+        schema: &Map<String, Value>,
+        items: &[Value],
+        at: &str,
+        depth: usize,
+    ) -> Result<(), Fault> {
+        let first = schema.get("prefixItems").and_then(Value::as_array);
+        for (index, value) in items.iter().enumerate() {
+            let below = first
+                .and_then(|list| list.get(index))
+                .or_else(|| schema.get("items"));
+            if let Some(below) = below {
+                self.value(below, value, &format!("{at}[{index}]"), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn unfit(&self, schema: &Value, value: &Value, at: &str) -> Fault {
+        Fault::Unfit {
+            at: at.to_owned(),
+            found: found(value),
+            expected: self.describe(schema, 0),
+        }
+    }
+
+    fn target<'s>(&'s self, schema: &'s Value) -> &'s Value {
+        let mut here = schema;
+        for _ in 0..64 {
+            let reference = here.get("$ref").and_then(Value::as_str);
+            match reference.and_then(|reference| resolve(self.root, reference)) {
+                Some(next) => here = next,
+                None => break,
+            }
+        }
+        here
+    }
+
+    /// What a schema wants, in words.
+    fn describe(&self, schema: &Value, depth: usize) -> String {
+        let Some(object) = self.target(schema).as_object().filter(|_| depth < 4) else {
+            return "another value".to_owned();
+        };
+        if let Some(only) = object.get("const") {
+            return format!("`{}`", plain(only));
+        }
+        if let Some(allowed) = object.get("enum").and_then(Value::as_array) {
+            let words: Vec<_> = allowed
+                .iter()
+                .map(|word| format!("`{}`", plain(word)))
+                .collect();
+            return format!("one of {}", words.join(", "));
+        }
+        for keyword in ["oneOf", "anyOf"] {
+            if let Some(choices) = object.get(keyword).and_then(Value::as_array) {
+                let words: Vec<_> = choices
+                    .iter()
+                    .map(|below| self.describe(below, depth + 1))
+                    .collect();
+                return words.join(" or ");
+            }
+        }
+        let words: Vec<&str> = match object.get("type") {
+            Some(Value::String(word)) => vec![word],
+            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+            _ => return "another value".to_owned(),
+        };
+        let mut text: Vec<_> = words.into_iter().map(article).collect();
+        if text.first() == Some(&"an array")
+            && let Some(below) = object.get("items")
+        {
+            return format!(
+                "an array{}, each {}",
+                bounds(object),
+                self.describe(below, depth + 1)
+            );
+        }
+        text.dedup();
+        format!("{}{}", text.join(" or "), bounds(object))
+    }
+}
+
+fn join(at: &str, name: &str) -> String {
+    // A name from outside is quoted, never trusted: it is cut and loses its control characters.
+    let name: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
+    if at.is_empty() {
+        name
+    } else {
+        format!("{at}.{name}")
+    }
+}
+
+fn names(declared: Option<&Map<String, Value>>) -> String {
+    let names: Vec<_> = declared
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    match names.as_slice() {
+        [] => "no arguments".to_owned(),
+        [only] => format!("only {only}"),
+        several => format!("one of {}", several.join(", ")),
+    }
+}
+
+fn is_a(word: &str, value: &Value) -> bool {
+    match word {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        "integer" => {
+            value.is_i64()
+                || value.is_u64()
+                || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        _ => false,
+    }
+}
+
+/// Whether `value` fits the keywords that look at nothing below it.
+fn fits_alone(schema: &Map<String, Value>, value: &Value) -> bool {
+    let typed = match schema.get("type") {
+        Some(Value::String(word)) => is_a(word, value),
+        Some(Value::Array(words)) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .any(|word| is_a(word, value)),
+        _ => true,
+    };
+    let listed = match schema.get("enum") {
+        Some(Value::Array(allowed)) => allowed.contains(value),
+        _ => true,
+    };
+    let constant = schema.get("const").is_none_or(|only| only == value);
+    typed && listed && constant && bounded(schema, value)
+}
+
+/// Whether lengths and magnitudes are kept.
+fn bounded(schema: &Map<String, Value>, value: &Value) -> bool {
+    let count = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    let within = |length: usize, least: &str, most: &str| {
+        let length = length as u64;
+        count(least).is_none_or(|least| length >= least)
+            && count(most).is_none_or(|most| length <= most)
+    };
+    match value {
+        Value::String(text) => within(text.chars().count(), "minLength", "maxLength"),
+        Value::Array(items) => within(items.len(), "minItems", "maxItems"),
+        Value::Number(number) => {
+            let Some(number) = number.as_f64() else {
+                return true;
+            };
+            let limit = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+            limit("minimum").is_none_or(|least| number >= least)
+                && limit("maximum").is_none_or(|most| number <= most)
+                && limit("exclusiveMinimum").is_none_or(|least| number > least)
+                && limit("exclusiveMaximum").is_none_or(|most| number < most)
+                && limit("multipleOf").is_none_or(|step| (number / step).fract() == 0.0)
+        }
+        _ => true,
+    }
+}
+
+fn article(word: &str) -> &'static str {
+    match word {
+        "null" => "null",
+        "boolean" => "true or false",
+        "string" => "a string",
+        "array" => "an array",
+        "object" => "an object",
+        "number" => "a number",
+        "integer" => "an integer",
+        _ => "another value",
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    article(match value {
+        Value::Null => "null",
+        Value::Bool(_) => return "a boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    })
+}
+
+/// What stands there, with its size but without its content.
+fn found(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("a string of {} characters", text.chars().count()),
+        Value::Array(items) => format!("an array of {} items", items.len()),
+        Value::Number(number) => format!("the number {number}"),
+        other => kind_of(other).to_owned(),
+    }
+}
+
+fn bounds(schema: &Map<String, Value>) -> String {
+    let mut text = String::new();
+    for (keyword, words) in [
+        ("minLength", "of at least"),
+        ("maxLength", "of at most"),
+        ("minItems", "of at least"),
+        ("maxItems", "of at most"),
+        ("minimum", "of at least"),
+        ("maximum", "of at most"),
+        ("exclusiveMinimum", "above"),
+        ("exclusiveMaximum", "below"),
+        ("multipleOf", "that is a multiple of"),
+    ] {
+        let Some(limit) = schema.get(keyword) else {
+            continue;
+        };
+        let and = if text.is_empty() { "" } else { " and" };
+        let unit = match keyword {
+            "minLength" | "maxLength" => " characters",
+            "minItems" | "maxItems" => " items",
+            _ => "",
+        };
+        // Writing to a string cannot fail.
+        _ = write!(text, "{and} {words} {limit}{unit}");
+    }
+    text
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::check;
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "required": ["intent"],
+            "additionalProperties": false,
+            "properties": {
+                "intent": {"type": "string", "maxLength": 5},
+                "scope": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+                "label": {"type": ["string", "null"]},
+                "count": {"type": "integer", "minimum": 1},
+                "mode": {"enum": ["fast", "slow"]},
+                "tree": {"$ref": "#/$defs/Tree"},
+                "maybe": {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/Tree"}]}
+            },
+            "$defs": {"Tree": {"type": "object", "required": ["name"], "properties": {
+                "name": {"type": "string"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
+            }}}
+        })
+    }
+
+    fn told(value: &Value) -> String {
+        check(&schema(), value).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_fits_passes() {
+        let value = json!({"intent": "änder", "scope": ["a"], "label": null, "count": 2.0, "mode": "slow",
+            "tree": {"name": "a", "children": [{"name": "b"}]}, "maybe": null});
+        assert_eq!(check(&schema(), &value), Ok(()));
+    }
+
+    #[test]
+    fn every_fault_names_the_argument_and_what_was_expected() {
+        let cases = [
+            (json!([]), "the arguments are an array: expected an object"),
+            (
+                json!({}),
+                "argument `intent` is missing: expected a string of at most 5 characters",
+            ),
+            (
+                json!({"intent": "too long"}),
+                "argument `intent` is a string of 8 characters: expected a string of at most 5 characters",
+            ),
+            (
+                json!({"intent": "a", "scope": "src"}),
+                "argument `scope` is a string of 3 characters: expected an array of at most 2 items, each a string",
+            ),
+            (
+                json!({"intent": "a", "scope": [1]}),
+                "argument `scope[0]` is the number 1: expected a string",
+            ),
+            (
+                json!({"intent": "a", "count": 0}),
+                "argument `count` is the number 0: expected an integer of at least 1",
+            ),
+            (
+                json!({"intent": "a", "mode": "x"}),
+                "argument `mode` is a string of 1 characters: expected one of `fast`, `slow`",
+            ),
+            (
+                json!({"intent": "a", "label": 1}),
+                "argument `label` is the number 1: expected a string or null",
+            ),
+            (
+                json!({"intent": "a", "maybe": {"name": "a", "children": [{}]}}),
+                "argument `maybe.children[0].name` is missing: expected a string",
+            ),
+            (
+                json!({"intent": "a", "scop\u{1b}": 1}),
+                "unknown argument `scop`: expected one of `intent`, `scope`, `label`, `count`, `mode`, `tree`, `maybe`",
+            ),
+        ];
+        for (value, text) in cases {
+            assert_eq!(told(&value), text);
+        }
+    }
+
+    #[test]
+    fn a_schema_that_leads_in_circles_ends() {
+        let circle = json!({"type": "object", "$ref": "#/$defs/A",
+            "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}]}}});
+        assert!(check(&circle, &json!({})).is_err());
+    }
+}
