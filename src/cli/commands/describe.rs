@@ -82,7 +82,11 @@ fn render(capability: &Capability, screen: Screen) -> String {
     // Writing to a String cannot fail.
     for (name, fact) in facts {
         if let Some(fact) = fact {
-            let _ = writeln!(text, "{} {fact}", screen.mark(Mark::Dim, &format!("{name:<9}")));
+            let _ = writeln!(
+                text,
+                "{} {fact}",
+                screen.mark(Mark::Dim, &format!("{name:<9}"))
+            );
         }
     }
     text.push_str(&words::section(capability));
