@@ -14,9 +14,11 @@ pub mod peers;
 pub mod repository;
 pub mod server;
 pub mod services;
+pub mod stop;
 
 pub use server::{Mode, ServerStatus, Status};
 pub use services::{Provider, Services};
+pub use stop::{Ending, ServerControl};
 
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ pub fn registry(services: &Services) -> Result<Registry, RegistryError> {
     let mut declared = peers::capabilities(services)?;
     declared.extend(repository::capabilities(services)?);
     declared.extend(server::capabilities(services, &book)?);
+    declared.extend(stop::capabilities(services)?);
     declared.extend(book::capabilities(&book)?);
     if services.provider == Provider::Conformance {
         declared.extend(conformance::capabilities(services)?);

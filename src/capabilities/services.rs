@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::server::{Mode, ServerStatus, Status};
+use super::stop::{Ending, ServerControl};
 use crate::board::{Board, Config, Owner, Place};
 use crate::floor::paths::Site;
 use crate::registry::{Changes, Refusal, RefusalCode};
@@ -30,6 +31,8 @@ pub struct Services {
     pub board: Arc<Board>,
     /// The server about itself.
     pub status: Arc<dyn ServerStatus>,
+    /// What ends the server.
+    pub control: Arc<dyn ServerControl>,
     /// Which capabilities are declared.
     pub provider: Provider,
 }
@@ -54,6 +57,7 @@ impl Services {
             site,
             board,
             status: Arc::new(Offline),
+            control: Arc::new(Offline),
             provider: Provider::Product,
         }
     }
@@ -104,5 +108,11 @@ impl ServerStatus for Offline {
             uptime: Duration::ZERO,
             files: Vec::new(),
         }
+    }
+}
+
+impl ServerControl for Offline {
+    fn stop(&self, _ending: Ending) -> Result<(), Refusal> {
+        Err(Refusal::new(RefusalCode::Refused, "no server runs here").hint("majordomus status"))
     }
 }

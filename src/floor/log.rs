@@ -103,11 +103,10 @@ pub fn say(text: &str) {
     write_patiently(&stderr, text.as_bytes());
 }
 
-/// Writes `text` to standard error only when a person looks at it: for a sign-in link, which no log may hold (I14).
-pub fn say_to_terminal(text: &str) {
-    if io::stderr().is_terminal() {
-        say(text);
-    }
+/// Says whether a person reads standard error: a sign-in link goes to nobody else, and into no log (I14).
+#[must_use]
+pub fn has_terminal() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// Writes to a stream that may be closed, full or non-blocking; what it does not take in time is dropped.

@@ -5,10 +5,12 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use super::hosting::Stop;
 use super::links::Links;
 use super::wiring::Mode;
-use crate::capabilities::{self, ServerStatus, Status};
+use crate::capabilities::{self, Ending, ServerControl, ServerStatus, Status};
 use crate::floor::paths::Site;
+use crate::registry::{Refusal, RefusalCode};
 
 /// The status of one server of this process.
 pub(super) struct HostStatus {
@@ -46,6 +48,21 @@ impl ServerStatus for HostStatus {
             uptime: self.since.elapsed(),
             files,
         }
+    }
+}
+
+impl ServerControl for HostStatus {
+    fn stop(&self, ending: Ending) -> Result<(), Refusal> {
+        let Mode::Owner { stop, .. } = &self.mode else {
+            let what = "this server serves one client alone and ends with it";
+            return Err(Refusal::new(RefusalCode::Refused, what));
+        };
+        // The host reads this when it comes to it; the answer to this call is sent within its drain.
+        stop.send_replace(Some(match ending {
+            Ending::Server => Stop::Demote,
+            Ending::Everyone => Stop::All,
+        }));
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use super::status::HostStatus;
 use super::{HostError, Settings};
 use crate::board::{Board, Place};
 use crate::bridge::alone::Alone;
-use crate::capabilities::{self, Services};
+use crate::capabilities::{self, ServerStatus, Services};
 use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
 use crate::mcp::{About, Admission, Engine, Standing};
@@ -85,17 +85,18 @@ impl Wiring {
         let config = capabilities::services::board_config(settings.site.as_ref(), place);
         let board = Board::open(config, changes.clone());
         let links = Arc::new(OnceLock::new());
-        let status = HostStatus {
+        let status = Arc::new(HostStatus {
             mode: mode.clone(),
             site: settings.site.clone(),
             url: url.clone(),
             links: Arc::clone(&links),
             since: Instant::now(),
-        };
+        });
         let services = Services {
             site: settings.site.clone(),
             board: Arc::clone(&board),
-            status: Arc::new(status),
+            status: Arc::clone(&status) as Arc<dyn ServerStatus>,
+            control: status,
             provider: settings.provider,
         };
         let registry = capabilities::registry(&services).map_err(HostError::Registry)?;

@@ -14,6 +14,7 @@ use super::kernel::{Kernel, Trouble};
 use super::ownership::Ownership;
 use crate::floor::error::Chain;
 use crate::floor::limits::LINK_HANDSHAKE;
+use crate::floor::log;
 use crate::floor::paths::Site;
 
 /// How an election ended for this process.
@@ -137,6 +138,10 @@ where
             (Next::Call(call), _) => call,
             (Next::Attached, Some(link)) => return Outcome::Attached(link),
             (Next::Elected { epoch }, _) => {
+                let site = kernel.site();
+                if let Err(error) = log::attach(&site.log(), site.root()) {
+                    tracing::warn!(%error, "no log file is written");
+                }
                 let found = describe(&found, &kernel);
                 tracing::info!(epoch, instance = kernel.instance(), found, "elected");
                 return Outcome::Elected(Arc::new(Ownership::new(kernel, epoch, found)));
