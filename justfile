@@ -1,5 +1,9 @@
 # Each recipe is the one command that does the work; none of them is needed to do it.
 
+# List the recipes
+default:
+    @just --list
+
 # Serve one MCP client on stdin and stdout, as a client's configuration does
 mcp *args:
     bin/majordomus-mcp {{args}}
@@ -34,7 +38,7 @@ generate-check:
 
 # Measure, against floors taken in the same run
 bench *args:
-    cargo bench --locked {{args}}
+    cargo bench --locked --bench shared -- {{args}}
 
 # List invariants, capabilities and flags, and the tests of each
 coverage:

@@ -191,17 +191,13 @@ impl Board {
             });
         }
         self.room().has_place()?;
-        let (hold, handle) = match (caller.transport, &caller.name) {
-            (Transport::Api, Some(_)) => (Hold::Named, None),
-            _ => {
-                let handle = new_handle()?;
-                (
-                    Hold::Handle {
-                        digest: digest(&handle),
-                    },
-                    Some(handle),
-                )
-            }
+        let named = caller.transport == Transport::Api && caller.name.is_some();
+        let (hold, handle) = if named {
+            (Hold::Named, None)
+        } else {
+            let handle = new_handle()?;
+            let digest = digest(&handle);
+            (Hold::Handle { digest }, Some(handle))
         };
         let mut peer = Peer::new(PeerId::mint(), caller, hold, now);
         peer.until = until;

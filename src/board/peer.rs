@@ -8,7 +8,7 @@ use crate::floor::limits::{HTTP_LIFE, SESSION_EXPIRY};
 use crate::registry::{Caller, PeerId, Transport};
 
 /// How long a peer whose link broke is still here, for its bridge to come back.
-pub const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// Labels of one peer.
 pub(super) const LABELS: usize = 32;
 

@@ -174,10 +174,6 @@ impl Store {
         })
     }
 
-    pub(super) fn owner(&self) -> &Owner {
-        &self.owner
-    }
-
     /// Takes an epoch for this owner: one more than the file's, and at least `at_least`.
     pub(super) async fn take_epoch(self: &Arc<Self>, at_least: u64) -> Result<u64, StoreError> {
         let owner = self.owner.clone();

@@ -19,88 +19,88 @@ const SHOWN: usize = 500;
 pub struct PeersView {
     /// Your peer id, where you are one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub you: Option<String>,
+    pub(crate) you: Option<String>,
     /// Everyone here.
-    pub peers: Vec<PeerView>,
+    pub(crate) peers: Vec<PeerView>,
     /// Every pair of entries that meet.
-    pub collisions: Vec<PairView>,
+    pub(crate) collisions: Vec<PairView>,
     /// Peers and collisions left out.
     #[serde(skip_serializing_if = "is_zero")]
-    pub omitted: usize,
+    pub(crate) omitted: usize,
     /// False: some peers may not be back after a change of server.
-    pub complete: bool,
+    pub(crate) complete: bool,
 }
 
 /// One peer.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PeerView {
     /// Public id.
-    pub id: String,
+    pub(crate) id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
+    pub(crate) version: Option<String>,
     /// `stdio`, `http` or `api`.
-    pub transport: String,
+    pub(crate) transport: String,
     /// Name of the checkout's folder.
-    pub checkout: String,
+    pub(crate) checkout: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
-    pub joined: String,
-    pub last_seen: String,
+    pub(crate) branch: Option<String>,
+    pub(crate) joined: String,
+    pub(crate) last_seen: String,
     /// Whether its link is there now.
-    pub attached: bool,
-    pub announcements: Vec<AnnouncementView>,
+    pub(crate) attached: bool,
+    pub(crate) announcements: Vec<AnnouncementView>,
 }
 
 /// What a peer is about to do.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AnnouncementView {
     /// Tells announcements of one peer apart.
-    pub label: String,
-    pub intent: String,
+    pub(crate) label: String,
+    pub(crate) intent: String,
     /// Paths and globs.
-    pub scope: Vec<String>,
-    pub since: String,
+    pub(crate) scope: Vec<String>,
+    pub(crate) since: String,
 }
 
 /// One of two that meet.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SideView {
     /// Public id.
-    pub peer: String,
+    pub(crate) peer: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    pub label: String,
+    pub(crate) name: Option<String>,
+    pub(crate) label: String,
     /// The path or glob.
-    pub entry: String,
-    pub since: String,
+    pub(crate) entry: String,
+    pub(crate) since: String,
 }
 
 /// Two entries that meet.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PairView {
-    pub one: SideView,
-    pub other: SideView,
+    pub(crate) one: SideView,
+    pub(crate) other: SideView,
 }
 
 /// Somebody else's entry that meets yours.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct CollisionView {
     /// Public id.
-    pub peer: String,
+    pub(crate) peer: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    pub checkout: String,
+    pub(crate) name: Option<String>,
+    pub(crate) checkout: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
-    pub label: String,
-    pub intent: String,
+    pub(crate) branch: Option<String>,
+    pub(crate) label: String,
+    pub(crate) intent: String,
     /// Your entry.
-    pub yours: String,
+    pub(crate) yours: String,
     /// Theirs.
-    pub theirs: String,
-    pub since: String,
+    pub(crate) theirs: String,
+    pub(crate) since: String,
 }
 
 /// Where the peers of this board work.

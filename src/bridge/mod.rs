@@ -53,6 +53,12 @@ use crate::registry::{Caller, Delivery, PeerId, Transport};
 /// Frames of one client that wait, in bytes, past which its input is not read.
 const WAITING_BYTES: usize = 2 * FRAME_BYTES;
 
+/// How long a process whose host was told to hand over leaves the lease to others.
+const GIVE_WAY: Duration = Duration::from_millis(100);
+
+/// When the opening is answered from the compiled registry; what is left of [`FIRST_ANSWER`] is for the answer itself.
+const PATIENCE: Duration = FIRST_ANSWER.saturating_sub(Duration::from_millis(50));
+
 /// Why [`Bridge::run`] came back.
 #[derive(Debug)]
 pub enum Turn {
@@ -274,15 +280,17 @@ impl Bridge {
             }
             if self.stands || silent || self.ledger.wants_owner() {
                 self.stands = true;
-                self.quest = self.stand();
+                self.quest = self.stand(Duration::ZERO);
             } else {
                 self.answer_opening().await;
             }
         }
-        if self
+        // Once it has answered, what of the opening comes next need not wait again.
+        let patient = self.opening.is_none();
+        let due = self
             .waiting_since
-            .is_some_and(|since| since.elapsed() >= FIRST_ANSWER)
-        {
+            .is_some_and(|since| !patient || since.elapsed() >= PATIENCE);
+        if due {
             self.answer_opening().await;
         }
         None
@@ -471,7 +479,9 @@ impl Bridge {
         self.draining = false;
         self.stands = true;
         if matches!(link.far, Far::Alone) || self.quest.is_none() {
-            self.quest = self.stand();
+            // A host of this process that ended in order gave way to another one: it gets a moment to take over.
+            let gives_way = matches!(link.far, Far::Own) && end == LinkEnd::Drained;
+            self.quest = self.stand(if gives_way { GIVE_WAY } else { Duration::ZERO });
         }
         None
     }
@@ -544,6 +554,7 @@ impl Bridge {
             self.quest = None;
         }
         self.link = Some(link);
+        self.opening = None;
         self.watch = Watch::default();
         self.draining = false;
         self.stands = true;
@@ -566,9 +577,9 @@ impl Bridge {
         }
     }
 
-    fn stand(&mut self) -> Option<Quest> {
+    fn stand(&mut self, after: Duration) -> Option<Quest> {
         let site = self.site.clone()?;
-        Some(Quest::stand(&site, self.identity()))
+        Some(Quest::stand(&site, self.identity(), after))
     }
 
     fn search_on(&mut self) -> Option<Quest> {
@@ -593,7 +604,7 @@ impl Bridge {
             deadline = deadline.min(self.started + SILENT_CLIENT);
         }
         if let (None, Some(since)) = (&self.link, self.waiting_since) {
-            let due = since + FIRST_ANSWER;
+            let due = since + PATIENCE;
             if due > now {
                 deadline = deadline.min(due);
             }

@@ -49,12 +49,15 @@ impl Quest {
         }))
     }
 
-    /// Attaches to an owner or stands for election, within the time that a call waits.
-    pub(super) fn stand(site: &Site, identity: Identity) -> Self {
+    /// After a while, attaches to an owner or stands for election, within the time that a call waits.
+    pub(super) fn stand(site: &Site, identity: Identity, after: Duration) -> Self {
         let site = site.clone();
-        Self(Box::pin(
-            async move { attach_or_own(&site, identity).await },
-        ))
+        Self(Box::pin(async move {
+            if !after.is_zero() {
+                sleep(after).await;
+            }
+            attach_or_own(&site, identity).await
+        }))
     }
 
     /// Goes on searching, ever less often, until there is somebody to share with.

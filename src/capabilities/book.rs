@@ -73,10 +73,6 @@ struct Which {
 
 /// One declaration, whole.
 #[derive(Debug, Serialize, ToSchema)]
-#[expect(
-    dead_code,
-    reason = "only its schema is used: the declaration is answered as it is"
-)]
 struct Declaration {
     id: String,
     kind: String,

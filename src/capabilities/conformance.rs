@@ -6,7 +6,7 @@
 //! commit leaves nothing, one after it leaves the row, and the resend then finds the key and completes the file.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -126,7 +126,7 @@ pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryErro
             "conformance.echo",
             "Echo",
             "Answers what it was given.",
-            Handler::inline(echo),
+            Handler::inline(|call| Ok(call.arguments.clone())),
         )?,
         query::<Nothing, Done>(
             "conformance.panic",
@@ -199,10 +199,6 @@ fn done(line: Option<u64>) -> Answer {
 )]
 fn panics() -> Answer {
     panic!("asked to panic")
-}
-
-fn echo(call: &Call) -> Answer {
-    Ok(call.arguments.clone())
 }
 
 fn large(call: &Call) -> Answer {
@@ -326,22 +322,20 @@ fn complete(effect: &Effect<'_>, file: &str, path: &Path) -> Result<(), StoreErr
 
 /// Counts the whole lines of a file, and cuts what follows the last one.
 fn whole_lines(path: &Path) -> io::Result<u64> {
-    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-        Ok(file) => file,
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(error),
     };
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    let whole = bytes
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |last| last + 1);
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let (count, whole) = ends.fold((0, 0), |(count, _), (at, _)| (count + 1, at + 1));
     if whole < bytes.len() {
-        file.set_len(whole as u64)?;
-        file.seek(SeekFrom::End(0))?;
+        OpenOptions::new()
+            .write(true)
+            .open(path)?
+            .set_len(whole as u64)?;
     }
-    Ok(bytes.iter().filter(|byte| **byte == b'\n').count() as u64)
+    Ok(count)
 }
 
 fn append(path: &Path, text: &str) -> io::Result<()> {

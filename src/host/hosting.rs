@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::links::{Ending, Introduction, Links};
 use super::watchdog::Watchdog;
 use super::wiring::{Mode, Wiring};
-use super::{HostError, Settings, port};
+use super::{HostError, Settings, door, port};
 use crate::bridge::attach::{Far, Link};
 use crate::bridge::wire::{self, Reader, Writer};
 use crate::floor::error::Chain;
@@ -32,6 +32,7 @@ use crate::floor::paths::Site;
 use crate::http::{self, Connections, Http, Limits};
 use crate::lease::{Leave, Ownership, Token};
 use crate::link::handshake::Auth;
+use crate::mcp::Admission;
 use crate::registry::PeerId;
 
 /// How often the preferred port is tried again.
@@ -245,6 +246,7 @@ async fn live(
             lost.cancel();
         })
     };
+    let door = door::watch(host.site.clone(), host.admission.clone(), lost.clone());
     let closing = CancellationToken::new();
     let mut tasks = JoinSet::new();
     if let Some(own) = own {
@@ -279,11 +281,12 @@ async fn live(
 
     let why = tokio::select! {
         stop = stops.wait_for(Option::is_some) => stop.ok().and_then(|stop| *stop),
-        () = lost.cancelled() => {
-            tracing::warn!("the lease is lost: its lock file or document was replaced");
-            None
-        }
+        () = door => None,
+        () = lost.cancelled() => None,
     };
+    if why.is_none() {
+        tracing::warn!("the lease is lost: its lock file or document was replaced");
+    }
     host.leave(why.unwrap_or(Stop::Demote), &shared, closing, tasks)
         .await;
     log::detach();
@@ -296,6 +299,7 @@ struct Host {
     links: Arc<Links>,
     http: Arc<Http>,
     url: watch::Sender<Option<String>>,
+    admission: Admission,
     address: SocketAddr,
     preferred: u16,
     /// The client of this process, if it has one.
@@ -362,6 +366,7 @@ impl Host {
                 links,
                 http,
                 own,
+                admission: wiring.engine.admission().clone(),
                 url,
                 address,
                 preferred,

@@ -11,8 +11,10 @@
 //! Absent: a daemon, a process without a client (I11), any timer that looks at a disk (I12).
 
 mod alone;
+mod door;
 mod hosting;
 mod links;
+mod parent;
 mod port;
 mod process;
 mod serve;

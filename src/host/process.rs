@@ -6,6 +6,7 @@ use tokio::time::timeout;
 
 use super::alone::AloneServer;
 use super::hosting::{Hosting, Stop};
+use super::parent::Parent;
 use super::signals::{self, Ends};
 use super::wiring::Wiring;
 use super::{End, HostError, Settings};
@@ -65,10 +66,16 @@ impl<'a> Process<'a> {
     /// Runs the bridge until its client is gone or a signal comes.
     async fn carry(&mut self, ends: &mut Ends) -> Option<i32> {
         let mut link = None;
+        let parent_gone = Parent::now().gone();
+        tokio::pin!(parent_gone);
         loop {
             let turn = tokio::select! {
                 biased;
                 signal = ends.first() => return Some(signal),
+                () = &mut parent_gone => {
+                    tracing::info!("the process that started this one is gone");
+                    return None;
+                }
                 () = severed(self.hosting.as_ref()) => {
                     self.hosting = None;
                     self.bridge.cut("this process's own host was wedged");

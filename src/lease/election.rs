@@ -16,8 +16,10 @@
 //! | | its folder vanished | again, or **alone** |
 //! | | refused | **alone** |
 //! | try lock | ours | test lock |
-//! | | held | let go, again, or **alone** |
-//! | | unusable | lock elsewhere |
+//! | | held, and the document is of this scope | let go, again, or **alone** |
+//! | | held, and it is of another | move beside |
+//! | | unusable | let go, lock elsewhere |
+//! | move beside | not possible (all there is yet) | let go, again, or **alone** |
 //! | test lock | a second open is refused | take name |
 //! | | it is not | let go, lock elsewhere |
 //! | lock elsewhere | unusable (all there is yet) | **alone** |
@@ -55,6 +57,8 @@ pub enum Call {
     TestLock,
     /// Take the lock of a file system that has none somewhere else.
     LockElsewhere,
+    /// Go beside a holder of another scope: lock file and document of our own scope's name.
+    MoveBeside,
     /// Bind the name of this checkout among the kernel's abstract sockets.
     TakeName,
     /// Compare the locked file with what is at the path.
@@ -127,6 +131,15 @@ pub enum Locked {
     Unusable,
 }
 
+/// What going beside another scope gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Moved {
+    /// From now on all calls are about our own scope's files.
+    Beside,
+    /// We stay at the common files.
+    Stays,
+}
+
 /// What taking the abstract name gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Named {
@@ -171,6 +184,8 @@ pub enum Answer {
     Opened(Opened),
     /// To `TryLock`, `TestLock` and `LockElsewhere`.
     Locked(Locked),
+    /// To `MoveBeside`.
+    Moved(Moved),
     /// To `TakeName`.
     Named(Named),
     /// To `Compare`.
@@ -209,6 +224,10 @@ pub trait Os {
     fn lock_elsewhere(&mut self) -> Locked {
         Locked::Unusable
     }
+    /// See [`Call::MoveBeside`].
+    fn move_beside(&mut self) -> Moved {
+        Moved::Stays
+    }
 }
 
 /// Performs one call; `None` for `Probe` and `Wait`, which are the driver's.
@@ -220,6 +239,7 @@ pub fn perform(os: &mut impl Os, call: Call) -> Option<Answer> {
         Call::TryLock => Answer::Locked(os.try_lock()),
         Call::TestLock => Answer::Locked(os.test_lock()),
         Call::LockElsewhere => Answer::Locked(os.lock_elsewhere()),
+        Call::MoveBeside => Answer::Moved(os.move_beside()),
         Call::TakeName => Answer::Named(os.take_name()),
         Call::Compare => Answer::Compared(os.compare()),
         Call::Write { state, epoch } => Answer::Written(os.write(state, epoch)),
@@ -281,6 +301,7 @@ pub enum Next {
 enum Then {
     Wait,
     Open,
+    Read,
     Elsewhere,
     Alone(Why),
 }
@@ -325,6 +346,10 @@ impl Election {
 
             (Call::TryLock, Answer::Locked(Locked::Ours)) => Next::Call(Call::TestLock),
             (Call::TryLock, Answer::Locked(Locked::Unusable)) => self.let_go(Then::Elsewhere),
+            (Call::TryLock, Answer::Locked(Locked::Held)) if self.foreign => {
+                Next::Call(Call::MoveBeside)
+            }
+            (Call::MoveBeside, Answer::Moved(Moved::Beside)) => self.let_go(Then::Read),
             (Call::TestLock, Answer::Locked(Locked::Ours)) => Next::Call(Call::TakeName),
             (Call::TestLock, Answer::Locked(_)) => self.let_go(Then::Elsewhere),
             (Call::LockElsewhere, Answer::Locked(Locked::Ours)) => Next::Call(Call::TakeName),
@@ -332,7 +357,7 @@ impl Election {
             (Call::TakeName, Answer::Named(Named::Taken | Named::Unusable)) => {
                 Next::Call(Call::Compare)
             }
-            (Call::TryLock | Call::LockElsewhere | Call::TakeName, _) => {
+            (Call::TryLock | Call::MoveBeside | Call::LockElsewhere | Call::TakeName, _) => {
                 let why = if self.foreign {
                     Why::HeldElsewhere
                 } else {
@@ -358,6 +383,7 @@ impl Election {
             (Call::LetGo, _) => match self.then {
                 Then::Wait => Next::Call(Call::Wait),
                 Then::Open => Next::Call(Call::OpenLock),
+                Then::Read => Next::Call(Call::Read),
                 Then::Elsewhere => Next::Call(Call::LockElsewhere),
                 Then::Alone(why) => Next::Alone(why),
             },

@@ -2,7 +2,7 @@
 //!
 //! `MAJORDOMUS_FAILPOINT` holds entries `POINT=ACTION`, joined by `;`. A point is `lease::before_CALL` with a call's name
 //! (`read`, `open_lock`, `try_lock`, `test_lock`, `take_name`, `compare`, `read_again`, `write_starting`, `write_ready`,
-//! `write_draining`, `remove`, `let_go`, `wait`, `probe`, `lock_elsewhere`), or `lease::*` for all of them.
+//! `write_draining`, `remove`, `let_go`, `wait`, `probe`, `lock_elsewhere`, `move_beside`), or `lease::*` for all of them.
 //!
 //! | action | effect |
 //! |---|---|
@@ -84,6 +84,7 @@ mod active {
             Call::TryLock => "try_lock",
             Call::TestLock => "test_lock",
             Call::LockElsewhere => "lock_elsewhere",
+            Call::MoveBeside => "move_beside",
             Call::TakeName => "take_name",
             Call::Compare => "compare",
             Call::ReadAgain => "read_again",

@@ -137,6 +137,12 @@ impl Engine {
         &self.presence
     }
 
+    /// Who is asked whether this server still admits.
+    #[must_use]
+    pub fn admission(&self) -> &Admission {
+        &self.about.admission
+    }
+
     /// Whether this server still admits sessions and commands (I1).
     #[must_use]
     pub fn admits(&self) -> bool {

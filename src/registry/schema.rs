@@ -142,6 +142,20 @@ pub fn of<T: ToSchema>() -> Result<Value, SchemaError> {
     {
         root = whole.clone();
     }
+    let own = format!("{COMPONENTS}{name}");
+    let mut recursive = false;
+    for part in std::iter::once(&root).chain(defs.values()) {
+        walk(part, "", &mut |object, _| {
+            recursive |= object
+                .get("$ref")
+                .is_some_and(|reference| *reference == own);
+            Ok(())
+        })?;
+    }
+    if recursive && !defs.contains_key(&*name) {
+        // A type that holds itself is not among those that it refers to.
+        defs.insert(name.into_owned(), root.clone());
+    }
     if let (Some(object), false) = (root.as_object_mut(), defs.is_empty()) {
         object.insert("$defs".to_owned(), json!(defs));
     }
@@ -188,12 +202,14 @@ fn rewrite(schema: &mut Value, from: &str, to: &str) {
         let keyword = keyword.as_str();
         match value {
             Value::Array(list) if LIST.contains(&keyword) => {
-                list.iter_mut().for_each(|below| rewrite(below, from, to));
+                for below in list {
+                    rewrite(below, from, to);
+                }
             }
             Value::Object(named) if NAMED.contains(&keyword) => {
-                named
-                    .values_mut()
-                    .for_each(|below| rewrite(below, from, to));
+                for below in named.values_mut() {
+                    rewrite(below, from, to);
+                }
             }
             Value::Object(_) if ONE.contains(&keyword) => rewrite(value, from, to),
             _ => {}

@@ -11,6 +11,7 @@
 )]
 
 mod citations;
+mod coverage;
 mod documents;
 mod imports;
 mod purity;

@@ -20,7 +20,9 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use fixture::{Checkout, Run, Setsid, command, completed, date, finish, found, wait_until};
+use fixture::{
+    Checkout, Run, Setsid, command, completed, completed_with, date, finish, found, wait_until,
+};
 
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -228,6 +230,22 @@ fn majordomus_bin_is_run_and_nothing_is_built() {
 
     let run = completed(checkout.start().env("MAJORDOMUS_BIN", checkout.root()));
     run.refused("MAJORDOMUS_BIN names no executable");
+}
+
+#[test]
+fn the_real_executable_answers_through_the_launcher_of_this_tree() {
+    let checkout = Checkout::new();
+    let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("bin/majordomus-mcp");
+    let run = completed_with(
+        checkout
+            .start_as(&launcher)
+            .env("MAJORDOMUS_BIN", env!("CARGO_BIN_EXE_majordomus")),
+        r#"{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"launcher","version":"1"}}}"#,
+    );
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(answer["id"], "first");
+    assert_eq!(answer["result"]["serverInfo"]["name"], "majordomus");
 }
 
 #[test]

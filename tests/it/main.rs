@@ -17,6 +17,7 @@ mod bridge;
 mod cli;
 mod degraded;
 mod files;
+mod flags;
 mod hostile;
 mod http;
 mod http_mcp;

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::glob::Automaton;
+use super::glob::{Automaton, Meet};
 use crate::floor::limits::SCOPE_ENTRIES;
 
 /// Characters of one entry.
@@ -125,9 +125,7 @@ impl Entry {
             return contains(&self.text, &other.text) || contains(&other.text, &self.text);
         }
         // Too large to walk is answered with what could be, which is named.
-        self.automaton()
-            .meets(other.automaton(), STEPS)
-            .unwrap_or(true)
+        self.automaton().meet(other.automaton(), STEPS) != Meet::Nowhere
     }
 
     /// Whether the literal beginnings agree; if not, no path belongs to both.

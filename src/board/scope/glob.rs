@@ -67,6 +67,17 @@ impl Class {
     }
 }
 
+/// What a walk over two automata found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Meet {
+    /// This path belongs to both.
+    At(String),
+    /// No path does.
+    Nowhere,
+    /// The walk grew too large.
+    Unknown,
+}
+
 /// States and what leads from one to the next.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Automaton {
@@ -94,23 +105,18 @@ impl Automaton {
         automaton
     }
 
-    /// Whether the two share a path; `None` past `bound` visited pairs.
-    pub(super) fn meets(&self, other: &Self, bound: usize) -> Option<bool> {
-        self.witness(other, bound).map(|found| found.is_some())
-    }
-
-    /// A path that belongs to both, if there is one; `None` past `bound` visited pairs.
-    pub(super) fn witness(&self, other: &Self, bound: usize) -> Option<Option<String>> {
+    /// Looks for a path that belongs to both, visiting at most `bound` pairs of states.
+    pub(super) fn meet(&self, other: &Self, bound: usize) -> Meet {
         // How each visited pair was reached: from which visit, on which character.
         let mut trail: Vec<(usize, Option<char>)> = vec![(0, None)];
         let mut seen = HashSet::from([(0, 0)]);
         let mut waiting = VecDeque::from([(0, 0, 0)]);
         while let Some((here, there, visit)) = waiting.pop_front() {
             if here == self.end && there == other.end {
-                return Some(Some(path(&trail, visit)));
+                return Meet::At(path(&trail, visit));
             }
             if seen.len() > bound {
-                return None;
+                return Meet::Unknown;
             }
             let mut go = |to: usize, beyond: usize, on: Option<char>| {
                 if seen.insert((to, beyond)) {
@@ -132,7 +138,7 @@ impl Automaton {
                 }
             }
         }
-        Some(None)
+        Meet::Nowhere
     }
 
     fn state(&mut self) -> usize {

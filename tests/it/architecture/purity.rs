@@ -36,6 +36,62 @@ const STARTERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Ways to let time pass.
+const PAUSES: &[&str] = &[
+    "sleep",
+    "sleep_until",
+    "interval_at",
+    "time::interval",
+    "park_timeout",
+    "wait_timeout",
+    "recv_timeout",
+];
+
+/// Where time passes, the edge that starts it and what ends it. None of them looks at a disk or a remote again and
+/// again on behalf of nobody (I12).
+const WAITERS: &[(&str, &str)] = &[
+    (
+        "src/lease/attach.rs",
+        "between two looks of one election, which has a deadline",
+    ),
+    (
+        "src/lease/failpoint.rs",
+        "pauses of the torture test, never in a release",
+    ),
+    (
+        "src/http/server.rs",
+        "after a failed accept, before the next",
+    ),
+    (
+        "src/http/stream.rs",
+        "the deadline of a connection that does not move",
+    ),
+    (
+        "src/host/hosting.rs",
+        "ten seconds of retries for a port; a client gone, until HTTP peers are",
+    ),
+    (
+        "src/host/watchdog.rs",
+        "its own ticks, which look at the host's thread and nothing else",
+    ),
+    (
+        "src/bridge/mod.rs",
+        "while a request waits, and until a silent client is served",
+    ),
+    (
+        "src/bridge/quest.rs",
+        "a bridge that serves alone looks for somebody to share with, ever less often",
+    ),
+    (
+        "src/cli/commands/stop.rs",
+        "a command waits for the end it asked for",
+    ),
+    (
+        "src/capabilities/conformance.rs",
+        "slow calls, in the fixtures of the conformance suite",
+    ),
+];
+
 /// What does no I/O and takes time as an argument, so that a model checker or a property can run it.
 const PURE: &[&str] = &[
     "src/lease/election.rs",
@@ -97,6 +153,26 @@ fn starts(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
+fn pauses(path: &str, text: &str) -> Vec<String> {
+    let source = Source::shipped(text);
+    let is_called = |pause: &&&str| {
+        let direct = [
+            "",
+            "tokio::",
+            "tokio::time::",
+            "time::",
+            "std::thread::",
+            "thread::",
+        ];
+        let mut paths = direct.iter().map(|path| format!("{path}{pause}("));
+        paths.any(|path| source.names(&path)) || source.code.contains(&format!(".{pause}("))
+    };
+    let found = PAUSES.iter().filter(is_called);
+    found
+        .map(|pause| format!("{path}: lets time pass with `{pause}`"))
+        .collect()
+}
+
 fn impurities(path: &str, text: &str) -> Vec<String> {
     if !within(path, PURE) {
         return Vec::new();
@@ -149,6 +225,26 @@ fn only_the_host_and_the_bridge_start_what_lives_long() {
     none_of(&found);
 }
 
+/// Guards I12.
+#[test]
+fn time_passes_only_where_an_edge_began_it() {
+    let files = rust_files("src");
+    let places: Vec<_> = WAITERS.iter().map(|(place, _)| *place).collect();
+    let shipped = files.iter().filter(|(path, _)| !is_test(path));
+    let elsewhere = shipped.filter(|(path, _)| !places.contains(&path.as_str()));
+    none_of(
+        &elsewhere
+            .flat_map(|(path, text)| pauses(path, text))
+            .collect::<Vec<_>>(),
+    );
+    let waits = |place: &&&str| {
+        let file = files.iter().find(|(path, _)| path == **place);
+        !file.is_some_and(|(path, text)| !pauses(path, text).is_empty())
+    };
+    let stale: Vec<_> = places.iter().filter(waits).collect();
+    assert!(stale.is_empty(), "no time passes there any more: {stale:?}");
+}
+
 #[test]
 fn election_link_and_frames_do_no_io() {
     let found: Vec<_> = rust_files("src")
@@ -188,6 +284,38 @@ fn a_planted_task_is_caught() {
     none_of(&starts(
         "src/registry/call.rs",
         "#[cfg(test)]\nmod tests { fn f() { tokio::spawn(g); } }",
+    ));
+}
+
+#[test]
+fn a_planted_timer_is_caught() {
+    assert_eq!(
+        pauses("src/board/store.rs", "tokio::time::sleep(MINUTE).await;").len(),
+        1
+    );
+    assert_eq!(
+        pauses(
+            "src/board/store.rs",
+            "use tokio::time::sleep;\nsleep(MINUTE).await;"
+        )
+        .len(),
+        1
+    );
+    assert_eq!(
+        pauses(
+            "src/board/store.rs",
+            "let mut ticks = tokio::time::interval(MINUTE);"
+        )
+        .len(),
+        1
+    );
+    assert_eq!(
+        pauses("src/board/store.rs", "bell.wait_timeout(guard, MINUTE)").len(),
+        1
+    );
+    none_of(&pauses(
+        "src/board/store.rs",
+        "fn asleep() {} // sleep(MINUTE)",
     ));
 }
 

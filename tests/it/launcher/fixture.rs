@@ -208,13 +208,22 @@ impl Checkout {
 
 /// Starts, sends one line, closes the input and waits for the end.
 pub(super) fn completed(start: &mut Command) -> Run {
-    Run::of(&finish(start.spawn().unwrap()))
+    completed_with(start, "a frame")
+}
+
+/// The same with a line of the caller's.
+pub(super) fn completed_with(start: &mut Command, line: &str) -> Run {
+    Run::of(&finish_with(start.spawn().unwrap(), line))
 }
 
 /// Sends one line to a started launcher, closes its input and waits for its end.
-pub(super) fn finish(mut child: Child) -> Output {
+pub(super) fn finish(child: Child) -> Output {
+    finish_with(child, "a frame")
+}
+
+fn finish_with(mut child: Child, line: &str) -> Output {
     // A launcher that refuses does not read.
-    drop(child.stdin.take().unwrap().write_all(b"a frame\n"));
+    drop(writeln!(child.stdin.take().unwrap(), "{line}"));
     child.wait_with_output().unwrap()
 }
 

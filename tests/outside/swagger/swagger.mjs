@@ -87,15 +87,28 @@ async function sees(page, outside) {
   if (SCREENSHOT) {
     const picture = join(ROOT, "docs/images/swagger.png");
     mkdirSync(join(ROOT, "docs/images"), { recursive: true });
-    await operation.scrollIntoViewIfNeeded();
+    await page.setViewportSize({ width: 1280, height: 1500 });
+    await operation.evaluate((element) => {
+      // A token has no place in a picture, not even one whose server is gone.
+      for (const span of element.querySelectorAll(".curl-command span")) {
+        span.textContent = span.textContent.replace(/Bearer [^']+/, "Bearer …");
+      }
+      element.scrollIntoView();
+    });
     await page.screenshot({ path: picture });
     console.log(`wrote ${picture}`);
   }
 
   // A second tab, without a link, is told how to sign in, and gets nothing.
-  const stranger = await page.context().browser().newPage();
+  const stranger = await page.context().browser().newPage({ colorScheme: "dark" });
   await stranger.goto(opened.page);
   await stranger.getByText("majordomus open docs").waitFor();
+  const [ink, card] = await stranger.locator("#notice").evaluate((notice) => {
+    const style = getComputedStyle(notice);
+    const brightness = (color) => color.match(/\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3;
+    return [brightness(style.color), brightness(style.backgroundColor)];
+  });
+  assert.ok(Math.abs(ink - card) > 120, `the notice cannot be read on a dark desktop: ${ink} on ${card}`);
   assert.equal(await stranger.getByText("/api/v1/peers", { exact: true }).count(), 0);
   // The link again: it was good once.
   const used = JSON.stringify(readFileSync(opened.file, "utf8"));

@@ -1,4 +1,4 @@
-use super::Automaton;
+use super::{Automaton, Meet};
 
 /// Whether `path` is what `glob` stands for or lies below it: written the plain way, as the judge of the automaton.
 fn stands_for(glob: &[char], path: &[char], fresh: bool) -> bool {
@@ -47,7 +47,7 @@ fn paths() -> Vec<String> {
 mod properties {
     use proptest::prelude::*;
 
-    use super::{Automaton, chars, paths, stands_for};
+    use super::{Automaton, Meet, chars, paths, stands_for};
 
     fn glob() -> impl Strategy<Value = String> {
         let part = prop_oneof![
@@ -70,14 +70,14 @@ mod properties {
         #[test]
         fn two_globs_meet_exactly_where_a_path_belongs_to_both(one in glob(), two in glob()) {
             let (a, b) = (chars(&one), chars(&two));
-            let met = Automaton::new(&one).witness(&Automaton::new(&two), 1_000_000).unwrap();
+            let met = Automaton::new(&one).meet(&Automaton::new(&two), 1_000_000);
             let shared = paths()
                 .into_iter()
                 .find(|path| stands_for(&a, &chars(path), true) && stands_for(&b, &chars(path), true));
             if let Some(path) = shared {
-                prop_assert!(met.is_some(), "{one} and {two} share {path}");
+                prop_assert!(matches!(met, Meet::At(_)), "{one} and {two} share {path}");
             }
-            if let Some(path) = met {
+            if let Meet::At(path) = met {
                 let path = chars(&path);
                 prop_assert!(stands_for(&a, &path, true) && stands_for(&b, &path, true), "{one} {two}");
             }
@@ -87,13 +87,13 @@ mod properties {
 
 fn meet(one: &str, two: &str) -> bool {
     let (a, b) = (Automaton::new(one), Automaton::new(two));
-    let met = a.meets(&b, 100_000).unwrap();
-    assert_eq!(
-        b.meets(&a, 100_000),
-        Some(met),
-        "{one} {two}: not symmetric"
-    );
-    met
+    let met = |a: &Automaton, b: &Automaton| match a.meet(b, 100_000) {
+        Meet::At(_) => true,
+        Meet::Nowhere => false,
+        Meet::Unknown => panic!("{one} {two}: too large"),
+    };
+    assert_eq!(met(&a, &b), met(&b, &a), "{one} {two}: not symmetric");
+    met(&a, &b)
 }
 
 #[test]
@@ -135,5 +135,5 @@ fn globs_meet_where_an_automaton_can_tell() {
 #[test]
 fn a_walk_past_its_bound_says_so() {
     let (a, b) = (Automaton::new("*a*b*c*d*"), Automaton::new("*d*c*b*a*"));
-    assert_eq!(a.meets(&b, 3), None);
+    assert_eq!(a.meet(&b, 3), Meet::Unknown);
 }
