@@ -31,7 +31,7 @@ impl Parent {
 
         let handle = Pid::from_raw(self.0.as_raw())
             .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
-            .and_then(|handle| AsyncFd::new(handle).ok());
+            .and_then(|handle| AsyncFd::register(handle).ok());
         if getppid() != self.0 {
             return;
         }

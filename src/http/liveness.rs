@@ -41,7 +41,7 @@ pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Re
         request.uri().query().and_then(nonce),
         request.extensions().get::<Arrival>(),
     ) {
-        let instance = http.parts().standing.instance();
+        let instance = http.parts().owner.instance();
         let secrets = &http.parts().secrets;
         body["proof"] = secrets.prove(nonce, instance, arrival.local.port()).into();
     }
