@@ -9,6 +9,7 @@ pub mod board;
 pub mod bridge;
 pub mod capabilities;
 pub mod cli;
+pub mod clients;
 pub mod floor;
 pub mod host;
 pub mod http;

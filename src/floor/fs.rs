@@ -1,1 +1,408 @@
-//! Files that are replaced whole: write aside, then rename.
+//! Files that are read whole and replaced whole.
+//!
+//! Whatever stands at a path of ours may have been put there by a crash, a copy, a person or an attacker, so nothing here
+//! follows a symbolic link at the last component, waits for a FIFO, or reads more than it was told to.
+//! A file is *replaced* by writing a new one *aside* (same folder, a name nobody else uses) and renaming it over the old
+//! one: a reader sees the old bytes or the new ones, never half of either.
+//!
+//! Nothing is fsynced. After a power cut a file may be empty or old; every reader takes that for what it is, and an fsync
+//! in the path of a takeover costs more than the whole takeover (1.35 ms against 0.26 ms, p99 33 ms).
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File, FileType, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use nix::libc;
+
+use super::hex;
+
+/// Mode of every file that is ours alone.
+pub const PRIVATE_FILE: u32 = 0o600;
+/// Mode of every folder that is ours alone.
+pub const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// What stands where a plain file was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A symbolic link, wherever it points.
+    Symlink,
+    /// A directory.
+    Directory,
+    /// A named pipe, a socket or a device.
+    Special,
+}
+
+impl Kind {
+    /// Returns what is not a plain file about this type; `None` for a plain file.
+    #[must_use]
+    pub fn of(file_type: FileType) -> Option<Self> {
+        if file_type.is_file() {
+            None
+        } else if file_type.is_symlink() {
+            Some(Self::Symlink)
+        } else if file_type.is_dir() {
+            Some(Self::Directory)
+        } else {
+            debug_assert!(
+                file_type.is_fifo()
+                    || file_type.is_socket()
+                    || file_type.is_block_device()
+                    || file_type.is_char_device()
+            );
+            Some(Self::Special)
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Symlink => "a symbolic link",
+            Self::Directory => "a directory",
+            Self::Special => "a pipe, socket or device",
+        })
+    }
+}
+
+/// Why a plain file could not be opened or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// Nothing is there, or a folder on the way is missing.
+    #[error("is not there")]
+    Absent,
+    /// Something else than a plain file is there.
+    #[error("is {0}")]
+    NotAFile(Kind),
+    /// The file is longer than the caller accepts.
+    #[error("is longer than {limit} bytes")]
+    TooLong {
+        /// The longest that would have been read.
+        limit: usize,
+    },
+    /// The system refused.
+    #[error("cannot be used")]
+    Io(#[source] io::Error),
+}
+
+/// Opens a plain file without following a link at its name and without ever waiting.
+///
+/// `options` says how (read, write, create); the flags `O_NOFOLLOW`, `O_NONBLOCK` and, by Rust's default, `O_CLOEXEC` are
+/// added, and a file that this call creates is 0600.
+///
+/// # Errors
+/// `Absent`, `NotAFile` or `Io`; never `TooLong`.
+pub fn open_plain(path: &Path, options: &mut OpenOptions) -> Result<File, FileError> {
+    let opened = options
+        .mode(PRIVATE_FILE)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path);
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) => return Err(explain(path, error)),
+    };
+    let file_type = file.metadata().map_err(FileError::Io)?.file_type();
+    match Kind::of(file_type) {
+        None => Ok(file),
+        Some(kind) => Err(FileError::NotAFile(kind)),
+    }
+}
+
+/// Turns a refused open into what stands in the way, so that a person reads "is a symbolic link" and not `ELOOP`.
+fn explain(path: &Path, error: io::Error) -> FileError {
+    if error.kind() == ErrorKind::NotFound {
+        return FileError::Absent;
+    }
+    match fs::symlink_metadata(path)
+        .ok()
+        .and_then(|found| Kind::of(found.file_type()))
+    {
+        Some(kind) => FileError::NotAFile(kind),
+        None => FileError::Io(error),
+    }
+}
+
+/// Reads a plain file of at most `limit` bytes; returns its bytes and its metadata, both of one open file.
+///
+/// # Errors
+/// Every variant of [`FileError`].
+pub fn read_plain(path: &Path, limit: usize) -> Result<(Vec<u8>, Metadata), FileError> {
+    let file = open_plain(path, OpenOptions::new().read(true))?;
+    let metadata = file.metadata().map_err(FileError::Io)?;
+    let past = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    file.take(past)
+        .read_to_end(&mut bytes)
+        .map_err(FileError::Io)?;
+    if bytes.len() > limit {
+        return Err(FileError::TooLong { limit });
+    }
+    Ok((bytes, metadata))
+}
+
+/// Puts a private file with these bytes at `path`, over whatever is there, and returns the new file's metadata.
+///
+/// A directory at `path` is renamed aside (`NAME.found-<random>`), because no rename replaces it.
+///
+/// # Errors
+/// What the system said; `path` then holds what it held before, and the file aside is gone.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<Metadata> {
+    let aside = Aside::write(path, bytes)?;
+    if let Err(error) = fs::rename(&aside.path, path) {
+        let blocked = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+        if !blocked {
+            return Err(error);
+        }
+        fs::rename(path, neighbour(path, "found")?)?;
+        fs::rename(&aside.path, path)?;
+    }
+    // The rename itself moves ctime, so the metadata is taken after it, from the open file: it is ours for certain.
+    aside.file.metadata()
+}
+
+/// Whether [`create_once`] made the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Created {
+    /// This call did.
+    Now,
+    /// Something was there already.
+    Before,
+}
+
+/// Makes a private file with these bytes at `path` unless something is there; of two racing callers one wins, and nobody
+/// sees a file without its bytes (`link(2)`, which never replaces).
+///
+/// Where hard links do not exist, the file is created exclusively and then written: a reader may see it empty for a moment.
+///
+/// # Errors
+/// What the system said.
+pub fn create_once(path: &Path, bytes: &[u8]) -> io::Result<Created> {
+    let aside = Aside::write(path, bytes)?;
+    match fs::hard_link(&aside.path, path) {
+        Ok(()) => return Ok(Created::Now),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(Created::Before),
+        Err(_) => {}
+    }
+    let mut exclusive = OpenOptions::new();
+    exclusive.write(true).create_new(true).mode(PRIVATE_FILE);
+    match exclusive.open(path) {
+        Ok(mut file) => file.write_all(bytes).map(|()| Created::Now),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Created::Before),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes one folder with this mode; something that is there already is left as it is.
+///
+/// # Errors
+/// What the system said, also when what is there is no directory.
+pub fn make_directory(path: &Path, mode: u32) -> io::Result<()> {
+    match DirBuilder::new().mode(mode).create(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            if fs::metadata(path)?.is_dir() {
+                Ok(())
+            } else {
+                Err(ErrorKind::NotADirectory.into())
+            }
+        }
+        made => made,
+    }
+}
+
+/// Removes files that a killed process left aside when it was replacing `path`.
+///
+/// Call it only where nobody else may be replacing that file. What cannot be removed is left.
+pub fn sweep(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    let prefix = format!(".{}.new-", name.to_string_lossy());
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let _left = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A file written aside; its name is removed on drop, which after a rename removes nothing.
+#[derive(Debug)]
+struct Aside {
+    path: PathBuf,
+    file: File,
+}
+
+impl Aside {
+    fn write(target: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let path = neighbour(target, "new")?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(PRIVATE_FILE)
+            .open(&path)?;
+        let mut aside = Self { path, file };
+        aside.file.write_all(bytes)?;
+        Ok(aside)
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        let _renamed = fs::remove_file(&self.path);
+    }
+}
+
+/// Returns an unused name beside `path`: hidden for a file aside, plain for something a person should find.
+fn neighbour(path: &Path, what: &str) -> io::Result<PathBuf> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    let dot = if what == "new" { "." } else { "" };
+    let mut beside = std::ffi::OsString::from(dot);
+    beside.push(name);
+    beside.push(format!(".{what}-{}", hex::encode(&random)));
+    Ok(path.with_file_name(beside))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::path::Path;
+    use std::thread;
+
+    use nix::sys::stat::Mode;
+
+    use super::{
+        Created, FileError, Kind, create_once, make_directory, read_plain, replace, sweep,
+    };
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_replaced_file_is_private_whole_and_leaves_nothing_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server.json");
+        replace(&path, b"one").unwrap();
+        let written = replace(&path, b"two").unwrap();
+        let (bytes, found) = read_plain(&path, 3).unwrap();
+        assert_eq!(bytes, b"two");
+        assert_eq!(found.permissions().mode() & 0o777, 0o600);
+        assert_eq!(found.modified().unwrap(), written.modified().unwrap());
+        assert_eq!(names(folder.path()), ["server.json"]);
+    }
+
+    #[test]
+    fn a_symlink_is_replaced_not_followed_and_a_directory_is_put_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let (victim, link) = (folder.path().join("victim"), folder.path().join("link"));
+        fs::write(&victim, "untouched").unwrap();
+        symlink(&victim, &link).unwrap();
+        replace(&link, b"new").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"untouched");
+        assert_eq!(read_plain(&link, 9).unwrap().0, b"new");
+
+        let directory = folder.path().join("directory");
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("inside"), "kept").unwrap();
+        replace(&directory, b"new").unwrap();
+        assert_eq!(read_plain(&directory, 9).unwrap().0, b"new");
+        let found = names(folder.path());
+        let aside = found
+            .iter()
+            .find(|name| name.starts_with("directory.found-"))
+            .unwrap();
+        assert_eq!(
+            fs::read(folder.path().join(aside).join("inside")).unwrap(),
+            b"kept"
+        );
+    }
+
+    #[test]
+    fn only_a_plain_file_within_the_limit_is_read_and_nothing_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(matches!(read_plain(&at("none"), 9), Err(FileError::Absent)));
+        assert!(matches!(
+            read_plain(&at("none/below"), 9),
+            Err(FileError::Absent)
+        ));
+
+        fs::write(at("long"), "0123456789").unwrap();
+        assert!(matches!(
+            read_plain(&at("long"), 9),
+            Err(FileError::TooLong { limit: 9 })
+        ));
+        assert_eq!(read_plain(&at("long"), 10).unwrap().0.len(), 10);
+
+        symlink(at("long"), at("symlink")).unwrap();
+        nix::unistd::mkfifo(&at("fifo"), Mode::S_IRWXU).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        for (name, kind) in [
+            ("symlink", Kind::Symlink),
+            ("fifo", Kind::Special),
+            ("socket", Kind::Special),
+            (".", Kind::Directory),
+        ] {
+            match read_plain(&at(name), 10) {
+                Err(FileError::NotAFile(found)) => assert_eq!(found, kind, "{name}"),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn of_racing_creators_one_wins_and_all_read_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let results: Vec<_> = thread::scope(|scope| {
+            let creators: Vec<_> = (0..8)
+                .map(|number| {
+                    let path = &path;
+                    scope.spawn(move || {
+                        let created = create_once(path, &[b'a' + number; 64]).unwrap();
+                        (created, read_plain(path, 64).unwrap().0)
+                    })
+                })
+                .collect();
+            creators.into_iter().map(|c| c.join().unwrap()).collect()
+        });
+        let winners = results.iter().filter(|(c, _)| *c == Created::Now).count();
+        assert_eq!(winners, 1);
+        assert!(results.iter().all(|(_, bytes)| *bytes == results[0].1));
+        assert_eq!(results[0].1.len(), 64);
+        assert_eq!(names(folder.path()), ["token"]);
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_aside_is_swept_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".server.json.new-00", "server.json", ".server.lock.new-00"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        sweep(&folder.path().join("server.json"));
+        assert_eq!(names(folder.path()), [".server.lock.new-00", "server.json"]);
+    }
+
+    #[test]
+    fn a_folder_is_made_with_its_mode_and_one_that_is_there_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        make_directory(&path, 0o700).unwrap();
+        make_directory(&path, 0o755).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        fs::write(folder.path().join("file"), "").unwrap();
+        assert!(make_directory(&folder.path().join("file"), 0o700).is_err());
+    }
+}

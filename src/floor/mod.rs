@@ -9,4 +9,5 @@ pub mod git;
 pub mod hex;
 pub mod jsonrpc;
 pub mod limits;
+pub mod log;
 pub mod paths;

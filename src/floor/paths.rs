@@ -1,1 +1,496 @@
-//! Where a checkout keeps its files.
+//! Where a checkout keeps its files: the one place that knows every path of the product.
+//!
+//! A *site* is one checkout: its canonical root, its identity, and the two folders that the product writes to. The *state
+//! folder* `.ai/local/state/mcp` belongs to this checkout; the *shared folder* `<git common dir>/majordomus` belongs to the
+//! repository with all its worktrees and is out of reach of `git clean`. Where there is no git, or its folder cannot be
+//! written, `.ai/local/state` takes the shared folder's place.
+//!
+//! The story: [`Site::discover`] only reads, so that a process may look around in any folder it is started in; [`Site::prepare`]
+//! makes the folders, and is called by whoever is about to write. The *root id* says which checkout this is and changes when
+//! it is copied; the *scope* says who can share a lock and a loopback address with us: one boot of one kernel, one network
+//! namespace, one process namespace.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::unistd::AccessFlags;
+use sha2::{Digest as _, Sha256};
+
+use super::fs::{PRIVATE_DIRECTORY, create_once, make_directory};
+use super::git::Checkout;
+use super::hex;
+
+/// The state folder, relative to the root.
+const STATE: &str = ".ai/local/state/mcp";
+/// What takes the shared folder's place, relative to the root.
+const SHARED_FALLBACK: &str = ".ai/local/state";
+/// The shared folder, relative to the git common dir.
+const SHARED: &str = "majordomus";
+
+/// Whether a person named the folder to start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Explicit {
+    /// `--repo`: a folder that is not there is an error, and a folder without git and `.ai/` is a root of its own.
+    Yes,
+    /// The working directory, wherever the client happened to start us: what is no checkout is left alone.
+    No,
+}
+
+/// Everything about one checkout that does not change while a process lives. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Site(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    root: PathBuf,
+    root_id: String,
+    scope: String,
+    checkout: Option<Checkout>,
+    /// The common dir turned out not to be writable.
+    without_common: AtomicBool,
+}
+
+/// Why a checkout cannot be found or its folders cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SiteError {
+    /// The folder given by `--repo` cannot be used.
+    #[error("{} is not a folder that can be opened", path.display())]
+    Start {
+        /// The folder as it was given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder of ours cannot be made.
+    #[error("cannot make {path}")]
+    Make {
+        /// The folder, relative to the root.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder of ours leads out of the checkout.
+    #[error("{path} is a symbolic link out of the checkout")]
+    Escape {
+        /// The link, relative to the root.
+        path: String,
+    },
+}
+
+impl SiteError {
+    /// Returns the command to try next.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Start { .. } => "majordomus --repo PATH status".to_owned(),
+            Self::Make { path, .. } => format!("ls -ld {path}"),
+            Self::Escape { path } => format!("rm {path}"),
+        }
+    }
+}
+
+impl Site {
+    /// Finds the checkout that holds `start`: git's top level, else the nearest folder with `.ai/`, else, if the start is
+    /// [`Explicit::Yes`], `start` itself. `None` means: serve alone and write nothing. Writes nothing itself.
+    ///
+    /// `GIT_DIR` is ignored, and symbolic links are resolved.
+    ///
+    /// # Errors
+    /// [`SiteError::Start`], only for an explicit start.
+    pub fn discover(start: &Path, start_is_explicit: Explicit) -> Result<Option<Self>, SiteError> {
+        let opened = start.canonicalize().and_then(|canonical| {
+            if canonical.is_dir() {
+                Ok(canonical)
+            } else {
+                Err(io::ErrorKind::NotADirectory.into())
+            }
+        });
+        let start = match (opened, start_is_explicit) {
+            (Ok(canonical), _) => canonical,
+            (Err(_), Explicit::No) => return Ok(None),
+            (Err(source), Explicit::Yes) => {
+                let path = start.to_path_buf();
+                return Err(SiteError::Start { path, source });
+            }
+        };
+        let checkout = Checkout::find(&start);
+        let root = match (&checkout, start_is_explicit) {
+            (Some(checkout), _) => checkout.top.clone(),
+            (None, explicit) => match start.ancestors().find(|at| at.join(".ai").is_dir()) {
+                Some(root) => root.to_path_buf(),
+                None if explicit == Explicit::Yes => start,
+                None => return Ok(None),
+            },
+        };
+        let Ok(found) = fs::metadata(&root) else {
+            return Ok(None);
+        };
+        let without_common = match &checkout {
+            Some(checkout) => !can_hold_shared(&checkout.common_dir),
+            None => true,
+        };
+        Ok(Some(Self(Arc::new(Inner {
+            root_id: root_id(&root, found.dev(), found.ino()),
+            scope: scope(),
+            root,
+            checkout,
+            without_common: AtomicBool::new(without_common),
+        }))))
+    }
+
+    /// Returns the canonical top folder.
+    pub fn root(&self) -> &Path {
+        &self.0.root
+    }
+
+    /// Returns 32 hexadecimal digits that name this checkout: a hash of its canonical path, device and inode.
+    pub fn root_id(&self) -> &str {
+        &self.0.root_id
+    }
+
+    /// Returns the root's last component, for people: other than UTF-8 and control characters are replaced.
+    pub fn name(&self) -> String {
+        let last = self.0.root.file_name().unwrap_or(self.0.root.as_os_str());
+        last.to_string_lossy()
+            .chars()
+            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+            .collect()
+    }
+
+    /// Returns the branch that is checked out now; `None` when detached, unknown or without git.
+    pub fn branch(&self) -> Option<String> {
+        self.0.checkout.as_ref()?.branch()
+    }
+
+    /// Returns the commit that is checked out now, in hexadecimal.
+    pub fn head(&self) -> Option<String> {
+        self.0.checkout.as_ref()?.head()
+    }
+
+    /// Returns git's view of the checkout; `None` without git.
+    pub fn checkout(&self) -> Option<&Checkout> {
+        self.0.checkout.as_ref()
+    }
+
+    /// Returns the folder of this checkout's lease and log.
+    pub fn state_dir(&self) -> PathBuf {
+        self.0.root.join(STATE)
+    }
+
+    /// Returns the lease document, `server.json`.
+    pub fn lease_document(&self) -> PathBuf {
+        self.state_dir().join("server.json")
+    }
+
+    /// Returns the lock file, `server.lock`.
+    pub fn lease_lock(&self) -> PathBuf {
+        self.state_dir().join("server.lock")
+    }
+
+    /// Returns the log file, `server.log`.
+    pub fn log(&self) -> PathBuf {
+        self.state_dir().join("server.log")
+    }
+
+    /// Returns the folder that all worktrees share, or what takes its place.
+    pub fn shared_dir(&self) -> PathBuf {
+        match &self.0.checkout {
+            Some(checkout) if !self.0.without_common.load(Ordering::Relaxed) => {
+                checkout.common_dir.join(SHARED)
+            }
+            _ => self.0.root.join(SHARED_FALLBACK),
+        }
+    }
+
+    /// Returns the token's file: the one that exists, looked for first in the git common dir and then in the checkout, else
+    /// where it would be made. So a process that cannot write the common dir still agrees with those that can.
+    pub fn token(&self) -> PathBuf {
+        let common = self.0.checkout.as_ref().map(|c| c.common_dir.join(SHARED));
+        let fallback = self.0.root.join(SHARED_FALLBACK);
+        common
+            .into_iter()
+            .chain([fallback])
+            .map(|folder| folder.join("token"))
+            .find(|path| fs::symlink_metadata(path).is_ok())
+            .unwrap_or_else(|| self.shared_dir().join("token"))
+    }
+
+    /// Returns the board's file, `board.db`.
+    pub fn board(&self) -> PathBuf {
+        self.shared_dir().join("board.db")
+    }
+
+    /// Returns 16 hexadecimal digits that name this boot, network namespace and process namespace.
+    pub fn scope(&self) -> &str {
+        &self.0.scope
+    }
+
+    /// Renders one of our paths for a log or an answer, without the absolute part: relative to the root, or to git's folder.
+    pub fn shown(&self, path: &Path) -> String {
+        if let Ok(relative) = path.strip_prefix(&self.0.root) {
+            return relative.display().to_string();
+        }
+        let common = self.0.checkout.as_ref().map(|c| &c.common_dir);
+        match common.and_then(|common| path.strip_prefix(common).ok()) {
+            Some(relative) => Path::new(".git").join(relative).display().to_string(),
+            None => "a path outside the checkout".to_owned(),
+        }
+    }
+
+    /// Makes the folders (0700) and `.ai/local/.gitignore`, and leaves what is there as it is.
+    ///
+    /// A common dir that refuses is given up for `.ai/local/state`, for the rest of this process.
+    ///
+    /// # Errors
+    /// [`SiteError::Make`] and [`SiteError::Escape`], both about the checkout's own folders.
+    pub fn prepare(&self) -> Result<(), SiteError> {
+        let mut path = self.0.root.clone();
+        for (component, mode) in [
+            (".ai", 0o777),
+            ("local", PRIVATE_DIRECTORY),
+            ("state", PRIVATE_DIRECTORY),
+            ("mcp", PRIVATE_DIRECTORY),
+        ] {
+            path.push(component);
+            self.make(&path, mode)?;
+        }
+        let ignore = self.0.root.join(".ai/local/.gitignore");
+        if fs::symlink_metadata(&ignore).is_err() {
+            create_once(&ignore, b"*\n").map_err(|source| SiteError::Make {
+                path: self.shown(&ignore),
+                source,
+            })?;
+        }
+        let shared = self.shared_dir();
+        if !shared.starts_with(self.0.root.join(SHARED_FALLBACK))
+            && make_directory(&shared, PRIVATE_DIRECTORY).is_err()
+        {
+            self.0.without_common.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn make(&self, path: &Path, mode: u32) -> Result<(), SiteError> {
+        let shown = self.shown(path);
+        let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        if is_link {
+            let inside = path
+                .canonicalize()
+                .is_ok_and(|target| target.starts_with(&self.0.root));
+            if !inside {
+                return Err(SiteError::Escape { path: shown });
+            }
+        }
+        make_directory(path, mode).map_err(|source| SiteError::Make {
+            path: shown,
+            source,
+        })
+    }
+}
+
+/// Tells without writing whether the shared folder is there to be written, or could be made.
+fn can_hold_shared(common_dir: &Path) -> bool {
+    let shared = common_dir.join(SHARED);
+    let asked = match fs::symlink_metadata(&shared) {
+        Ok(found) if found.is_dir() => shared,
+        Ok(_) => return false,
+        Err(_) => common_dir.to_path_buf(),
+    };
+    nix::unistd::access(&asked, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
+}
+
+fn root_id(root: &Path, device: u64, inode: u64) -> String {
+    let mut hash = Sha256::new();
+    hash.update(b"majordomus root\0");
+    hash.update(device.to_le_bytes());
+    hash.update(inode.to_le_bytes());
+    hash.update(root.as_os_str().as_bytes());
+    hex::encode(&hash.finalize()[..16])
+}
+
+/// Where the kernel does not tell (macOS), all processes of the machine are one scope; a container there is a Linux of its own.
+fn scope() -> String {
+    let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mut hash = Sha256::new();
+    hash.update(b"majordomus scope\0");
+    hash.update(boot.trim_ascii());
+    for namespace in ["/proc/self/ns/net", "/proc/self/ns/pid"] {
+        let name = fs::read_link(namespace).unwrap_or_default();
+        hash.update(b"\0");
+        hash.update(name.as_os_str().as_bytes());
+    }
+    hex::encode(&hash.finalize()[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::path::Path;
+
+    use super::{Explicit, Site, SiteError};
+    use crate::floor::git;
+
+    fn repository(folder: &Path) {
+        fs::create_dir_all(folder).unwrap();
+        let status = git::command(folder)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .args(["init", "--quiet", "--initial-branch=main"])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
+    fn site(start: &Path) -> Site {
+        Site::discover(start, Explicit::No).unwrap().unwrap()
+    }
+
+    #[test]
+    fn any_folder_of_a_checkout_leads_to_one_site() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().join("it's \"ž\" top");
+        repository(&top);
+        fs::create_dir_all(top.join("deep/.ai")).unwrap();
+        let link = folder.path().join("link");
+        symlink(&top, &link).unwrap();
+        let (one, two, three) = (site(&top), site(&top.join("deep")), site(&link));
+        assert_eq!(one.root(), top.canonicalize().unwrap());
+        assert_eq!(one.name(), "it's \"ž\" top");
+        assert_eq!(one.branch().as_deref(), Some("main"));
+        for other in [&two, &three] {
+            assert_eq!(one.root(), other.root());
+            assert_eq!(one.root_id(), other.root_id());
+            assert_eq!(one.scope(), other.scope());
+        }
+        assert_eq!(one.root_id().len(), 32);
+        assert_eq!(one.scope().len(), 16);
+    }
+
+    #[test]
+    fn a_copied_checkout_is_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["one", "two"] {
+            fs::create_dir_all(folder.path().join(name).join(".ai")).unwrap();
+        }
+        let (one, two) = (
+            site(&folder.path().join("one")),
+            site(&folder.path().join("two")),
+        );
+        assert_ne!(one.root_id(), two.root_id());
+        let moved = folder.path().join("moved");
+        fs::rename(folder.path().join("one"), &moved).unwrap();
+        assert_ne!(site(&moved).root_id(), one.root_id());
+    }
+
+    #[test]
+    fn without_git_the_nearest_ai_folder_is_the_root_and_without_both_there_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        assert!(Site::discover(&deep, Explicit::No).unwrap().is_none());
+        let named = Site::discover(&deep, Explicit::Yes).unwrap().unwrap();
+        assert_eq!(named.root(), deep.canonicalize().unwrap());
+        assert_eq!(fs::read_dir(&deep).unwrap().count(), 0);
+
+        fs::create_dir(folder.path().join("a/.ai")).unwrap();
+        for explicit in [Explicit::No, Explicit::Yes] {
+            let found = Site::discover(&deep, explicit).unwrap().unwrap();
+            assert_eq!(
+                found.root(),
+                folder.path().join("a").canonicalize().unwrap()
+            );
+            assert_eq!(found.shared_dir(), found.root().join(".ai/local/state"));
+            assert_eq!(found.branch(), None);
+        }
+    }
+
+    #[test]
+    fn a_start_that_is_not_there_is_an_error_only_when_a_person_named_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        assert!(Site::discover(&missing, Explicit::No).unwrap().is_none());
+        let error = Site::discover(&missing, Explicit::Yes).unwrap_err();
+        assert!(matches!(error, SiteError::Start { .. }), "{error}");
+    }
+
+    #[test]
+    fn preparing_makes_private_folders_that_git_ignores() {
+        let folder = tempfile::tempdir().unwrap();
+        repository(folder.path());
+        let site = site(folder.path());
+        site.prepare().unwrap();
+        site.prepare().unwrap();
+        for path in [site.state_dir(), site.shared_dir()] {
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{}", path.display());
+        }
+        assert_eq!(site.shared_dir(), site.root().join(".git/majordomus"));
+        let status = git::command(folder.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .args(["status", "--porcelain", "--ignored=no"])
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(status.stdout).unwrap(), "");
+    }
+
+    #[test]
+    fn a_state_folder_that_leads_out_of_the_checkout_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (top, outside) = (folder.path().join("top"), folder.path().join("outside"));
+        fs::create_dir_all(top.join(".ai/elsewhere")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        let site = site(&top);
+        symlink(&outside, top.join(".ai/local")).unwrap();
+        let error = site.prepare().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            ".ai/local is a symbolic link out of the checkout"
+        );
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+        fs::remove_file(top.join(".ai/local")).unwrap();
+        symlink("elsewhere", top.join(".ai/local")).unwrap();
+        site.prepare().unwrap();
+    }
+
+    #[test]
+    fn a_common_dir_that_cannot_hold_our_folder_is_done_without() {
+        let folder = tempfile::tempdir().unwrap();
+        repository(folder.path());
+        fs::write(folder.path().join(".git/majordomus"), "in the way").unwrap();
+        let site = site(folder.path());
+        assert_eq!(site.shared_dir(), site.root().join(".ai/local/state"));
+
+        fs::remove_file(folder.path().join(".git/majordomus")).unwrap();
+        let late = self::site(folder.path());
+        assert_eq!(late.shared_dir(), late.root().join(".git/majordomus"));
+        fs::write(folder.path().join(".git/majordomus"), "in the way").unwrap();
+        late.prepare().unwrap();
+        assert_eq!(late.shared_dir(), late.root().join(".ai/local/state"));
+    }
+
+    #[test]
+    fn a_token_that_exists_is_found_wherever_it_was_made() {
+        let folder = tempfile::tempdir().unwrap();
+        repository(folder.path());
+        let site = site(folder.path());
+        site.prepare().unwrap();
+        let (common, fallback) = (
+            site.root().join(".git/majordomus/token"),
+            site.root().join(".ai/local/state/token"),
+        );
+        assert_eq!(site.token(), common);
+        fs::write(&fallback, "").unwrap();
+        assert_eq!(site.token(), fallback);
+        fs::write(&common, "").unwrap();
+        assert_eq!(site.token(), common);
+        assert_eq!(site.shown(&common), ".git/majordomus/token");
+        assert_eq!(site.shown(&fallback), ".ai/local/state/token");
+        assert_eq!(site.shown(Path::new("/etc")), "a path outside the checkout");
+    }
+}

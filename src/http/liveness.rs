@@ -1,4 +1,7 @@
 //! `/lease`: who serves here, answered without a token, at any load, and without asking anybody.
+//!
+//! With `?nonce=<32 hex digits>` the answer carries a `proof` that this server knows the checkout's token. A client that
+//! is about to send the token asks for it first, on the same connection: another user may have taken the port.
 
 use std::sync::Arc;
 
@@ -10,6 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
 use super::problem::{Code, Problem};
+use super::server::Arrival;
 use super::state::{Auth, Http};
 
 /// Where it is asked.
@@ -26,16 +30,45 @@ pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Re
         Auth::Bearer => "bearer",
         Auth::Off => "off",
     };
-    let body = json!({
-        "instance": http.parts().owner.instance(),
-        "root_id": http.parts().owner.root_id(),
-        "epoch": http.parts().owner.epoch(),
+    let mut body = json!({
+        "instance": http.parts().standing.instance(),
+        "root_id": http.parts().standing.root_id(),
+        "epoch": http.parts().standing.epoch(),
         "serving": http.serving(),
         "auth": auth,
     });
+    if let (Some(nonce), Some(arrival)) = (
+        request.uri().query().and_then(nonce),
+        request.extensions().get::<Arrival>(),
+    ) {
+        let instance = http.parts().standing.instance();
+        let secrets = &http.parts().secrets;
+        body["proof"] = secrets.prove(nonce, instance, arrival.local.port()).into();
+    }
     let mut response = Response::new(Body::from(body.to_string()));
     response
         .headers_mut()
         .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// Returns the nonce of a query that holds nothing else.
+fn nonce(query: &str) -> Option<&str> {
+    let nonce = query.strip_prefix("nonce=")?;
+    let well_formed = nonce.len() == 32 && nonce.bytes().all(|b| b.is_ascii_hexdigit());
+    well_formed.then_some(nonce)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nonce;
+
+    #[test]
+    fn only_a_nonce_of_32_hex_digits_is_proven_over() {
+        let good = "0123456789abcdef0123456789ABCDEF";
+        assert_eq!(nonce(&format!("nonce={good}")), Some(good));
+        for other in ["", "nonce=", "nonce=zz", "x=1", &format!("nonce={good}0")] {
+            assert_eq!(nonce(other), None);
+        }
+    }
 }

@@ -34,6 +34,13 @@ fn lease() -> Value {
         "summary": "Liveness",
         "description": "Who serves here. Needs no token and is answered at any load.",
         "security": [],
+        "parameters": [{
+            "name": "nonce",
+            "in": "query",
+            "required": false,
+            "description": "Asks for a proof over it, before the token is sent.",
+            "schema": {"type": "string", "pattern": "^[0-9a-fA-F]{32}$"},
+        }],
         "responses": answers("The owner.", &json!({
             "type": "object",
             "required": ["instance", "root_id", "epoch", "serving", "auth"],
@@ -43,6 +50,7 @@ fn lease() -> Value {
                 "epoch": {"type": "integer", "minimum": 0, "description": "Grows by one with every owner."},
                 "serving": {"type": "boolean", "description": "Whether it admits sessions and commands."},
                 "auth": {"enum": ["bearer", "off"], "description": "Whether a token is asked for."},
+                "proof": {"type": "string", "description": "That it knows the checkout's token; only with a nonce."},
             },
         })),
     })

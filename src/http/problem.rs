@@ -90,6 +90,14 @@ const TABLE: &[Row] = &[
     row(Code::Internal, "internal", StatusCode::INTERNAL_SERVER_ERROR),
 ];
 
+/// Returns the table for the reference: machine word, status, and the status in words.
+pub fn table() -> impl Iterator<Item = (&'static str, u16, &'static str)> {
+    TABLE.iter().map(|row| {
+        let title = row.status.canonical_reason().unwrap_or(row.word);
+        (row.word, row.status.as_u16(), title)
+    })
+}
+
 /// A problem on its way to the client.
 #[derive(Debug)]
 pub struct Problem {

@@ -17,6 +17,8 @@ pub(crate) enum Purpose {
     Page,
     /// A legacy MCP session id.
     Session,
+    /// The proof that this is the checkout's server.
+    Server,
 }
 
 /// What HTTP derives from the checkout's token.
@@ -26,6 +28,7 @@ pub struct Secrets {
     compare: [u8; 32],
     page: [u8; 32],
     session: [u8; 32],
+    server: [u8; 32],
 }
 
 impl Secrets {
@@ -49,6 +52,7 @@ impl Secrets {
             compare,
             page: derive("page"),
             session: derive("session"),
+            server: derive("server"),
         }
     }
 
@@ -58,6 +62,20 @@ impl Secrets {
             .chain_update(presented.as_bytes())
             .verify_slice(&self.bearer)
             .is_ok()
+    }
+
+    /// Proves over a client's `nonce` that whoever serves as `instance` at `port` knows the token.
+    ///
+    /// The port is in it, so that nobody on another port can pass the proof on.
+    #[must_use]
+    pub fn prove(&self, nonce: &str, instance: &str, port: u16) -> String {
+        self.sign(Purpose::Server, &format!("{nonce}.{instance}.{port}"))
+    }
+
+    /// Says whether `proof` is what [`Self::prove`] makes of the same.
+    #[must_use]
+    pub fn proves(&self, proof: &str, nonce: &str, instance: &str, port: u16) -> bool {
+        self.open(Purpose::Server, proof) == Some(&format!("{nonce}.{instance}.{port}"))
     }
 
     /// Returns `text` with its MAC: `<text>.<mac>`.
@@ -81,6 +99,7 @@ impl Secrets {
         match purpose {
             Purpose::Page => &self.page,
             Purpose::Session => &self.session,
+            Purpose::Server => &self.server,
         }
     }
 }
@@ -115,6 +134,20 @@ mod tests {
             assert!(!secrets.is_token(wrong));
         }
         assert_eq!(format!("{secrets:?}"), "Secrets");
+    }
+
+    /// Guards I14.
+    #[test]
+    fn a_server_is_proven_for_one_nonce_one_instance_and_one_port() {
+        let secrets = Secrets::new("token", "root");
+        let proof = secrets.prove("nonce", "instance", 20_123);
+        assert!(secrets.proves(&proof, "nonce", "instance", 20_123));
+        assert!(!secrets.proves(&proof, "other", "instance", 20_123));
+        assert!(!secrets.proves(&proof, "nonce", "other", 20_123));
+        assert!(!secrets.proves(&proof, "nonce", "instance", 20_124));
+        assert!(!secrets.proves("", "nonce", "instance", 20_123));
+        let elsewhere = Secrets::new("token", "elsewhere");
+        assert!(!elsewhere.proves(&proof, "nonce", "instance", 20_123));
     }
 
     #[test]

@@ -137,6 +137,18 @@ impl Engine {
         &self.presence
     }
 
+    /// Who is asked whether this server still admits.
+    #[must_use]
+    pub fn admission(&self) -> &Admission {
+        &self.about.admission
+    }
+
+    /// Whether this server still admits sessions and commands (I1).
+    #[must_use]
+    pub fn admits(&self) -> bool {
+        self.about.admission.admits()
+    }
+
     /// The news that sessions pass on with [`Session::changed`].
     #[must_use]
     pub fn changes(&self) -> &Changes {

@@ -120,6 +120,21 @@ impl Session {
         }
     }
 
+    /// Ends every open listen without an answer: the owner leaves, and the client's bridge opens it at the next one.
+    pub fn close_listens(&self) {
+        let tokens: Vec<_> = {
+            let mut state = self.state();
+            let listens: Vec<u64> = std::mem::take(&mut state.listens).into_keys().collect();
+            listens
+                .iter()
+                .filter_map(|number| state.running.remove(number))
+                .collect()
+        };
+        for token in tokens {
+            token.cancel();
+        }
+    }
+
     /// How many requests are running, open listens among them.
     #[must_use]
     pub fn running(&self) -> usize {

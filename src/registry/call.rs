@@ -105,6 +105,17 @@ pub enum RefusalCode {
 }
 
 impl RefusalCode {
+    /// Every code, in the order of the reference.
+    pub const ALL: [Self; 7] = [
+        Self::InvalidInput,
+        Self::NotFound,
+        Self::Conflict,
+        Self::Refused,
+        Self::Unavailable,
+        Self::OutcomeUnknown,
+        Self::Internal,
+    ];
+
     /// The machine word: `invalid_input`, `not_found` …
     #[must_use]
     pub fn as_str(self) -> &'static str {

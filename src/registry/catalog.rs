@@ -172,20 +172,4 @@ fn unfold(template: &str, uri: &str) -> Option<Map<String, Value>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::unfold;
-
-    #[test]
-    fn a_template_gives_its_variables() {
-        let template = "majordomus://notes/{id}/text";
-        assert_eq!(
-            unfold(template, "majordomus://notes/a.b/text").map(|given| json!(given)),
-            Some(json!({"id": "a.b"}))
-        );
-        assert!(unfold(template, "majordomus://notes//text").is_none());
-        assert!(unfold(template, "majordomus://notes/a/b/text").is_none());
-        assert!(unfold(template, "majordomus://notes/a/texts").is_none());
-    }
-}
+mod tests;

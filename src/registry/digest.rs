@@ -18,7 +18,7 @@ pub(super) fn of(capabilities: &[Capability]) -> String {
 }
 
 /// What a capability declares, as data: everything but its code.
-pub(super) fn declaration(capability: &Capability) -> Value {
+pub(crate) fn declaration(capability: &Capability) -> Value {
     let exposure = &capability.exposure;
     let examples: Vec<_> = capability
         .examples

@@ -14,7 +14,7 @@ pub mod capability;
 pub mod catalog;
 pub mod changes;
 pub mod checks;
-mod digest;
+pub(crate) mod digest;
 mod guard;
 pub mod openapi;
 pub mod presence;

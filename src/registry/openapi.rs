@@ -38,12 +38,11 @@ impl Registry {
                 paths.insert(route.to_owned(), json!({ method: operation(capability) }));
             }
         }
-        let mut schemas: Map<String, Value> = components(self.all())
+        let schemas: Map<String, Value> = components(self.all())
             .unwrap_or_default()
             .into_iter()
             .map(|(name, (schema, _))| (name, schema))
             .collect();
-        schemas.insert("Problem".to_owned(), problem());
         let mut document = json!({
             "openapi": "3.1.0",
             "info": {
@@ -76,7 +75,7 @@ impl Registry {
 
 /// Merges the definitions of all capabilities with a route; each one's own schemas are named after its id.
 pub(super) fn components(capabilities: &[Capability]) -> Result<Components, RegistryError> {
-    let mut merged: Components = BTreeMap::new();
+    let mut merged = Components::from([("Problem".to_owned(), (problem(), "every refusal"))]);
     for capability in capabilities
         .iter()
         .filter(|each| each.exposure.route.is_some())
@@ -108,7 +107,7 @@ fn merge(
 ) -> Result<(), RegistryError> {
     for (name, schema) in defs {
         match merged.get(&name) {
-            Some((known, _)) if *known == schema && name != "Problem" => {}
+            Some((known, _)) if *known == schema => {}
             Some((_, first)) => {
                 return Err(RegistryError::ConflictingComponents {
                     name,

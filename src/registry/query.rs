@@ -76,3 +76,50 @@ fn read(schema: Option<&Value>, word: &str) -> Value {
     }
     serde_json::from_str(word).unwrap_or_else(|_| text())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::arguments;
+    use crate::registry::{Capability, Exposure, Handler, Kind, Retry};
+
+    #[test]
+    fn the_schema_decides_how_a_word_is_read() {
+        let capability = Capability {
+            id: "test.query",
+            kind: Kind::Query,
+            title: "Query",
+            description: "Reads.",
+            input: json!({"type": "object", "properties": {
+                "text": {"type": "string"}, "count": {"type": "integer"}, "on": {"type": "boolean"},
+                "list": {"type": "array", "items": {"type": "integer"}},
+                "names": {"type": "array", "items": {"$ref": "#/$defs/Name"}},
+                "any": {}, "mode": {"enum": ["1"]}, "tree": {"$ref": "#/$defs/Tree"},
+            }, "$defs": {"Tree": {"type": "object"}, "Name": {"type": "string"}}}),
+            output: json!({"type": "object"}),
+            retry: Retry::Safe,
+            exposure: Exposure::default(),
+            examples: Vec::new(),
+            retain: None,
+            handler: Handler::inline(|_| Ok(json!({}))),
+        };
+        let pairs = [
+            ("text", "12"),
+            ("count", "12"),
+            ("on", "true"),
+            ("list", "1"),
+            ("list", "x"),
+            ("names", "1"),
+            ("any", "[1]"),
+            ("mode", "1"),
+            ("tree", "{\"a\":1}"),
+            ("unknown", "1"),
+        ];
+        assert_eq!(
+            arguments(&capability, pairs),
+            json!({"text": "12", "count": 12, "on": true, "list": [1, "x"], "names": ["1"], "any": [1], "mode": "1",
+                "tree": {"a": 1}, "unknown": "1"})
+        );
+    }
+}

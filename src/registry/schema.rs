@@ -142,10 +142,28 @@ pub fn of<T: ToSchema>() -> Result<Value, SchemaError> {
     {
         root = whole.clone();
     }
+    let own = format!("{COMPONENTS}{name}");
+    let mut recursive = false;
+    for part in std::iter::once(&root).chain(defs.values()) {
+        walk(part, "", &mut |object, _| {
+            recursive |= object
+                .get("$ref")
+                .is_some_and(|reference| *reference == own);
+            Ok(())
+        })?;
+    }
+    if recursive && !defs.contains_key(&*name) {
+        // A type that holds itself is not among those that it refers to.
+        defs.insert(name.into_owned(), root.clone());
+    }
     if let (Some(object), false) = (root.as_object_mut(), defs.is_empty()) {
         object.insert("$defs".to_owned(), json!(defs));
     }
     rewrite(&mut root, COMPONENTS, DEFS);
+    // The capability describes itself; its types need not say it again to every model.
+    if let Some(object) = root.as_object_mut() {
+        object.shift_remove("description");
+    }
     Ok(root)
 }
 
@@ -165,7 +183,7 @@ pub fn hoist(schema: &Value) -> (Value, Map<String, Value>) {
     (root, defs)
 }
 
-/// Replaces the prefix of every reference in `schema`.
+/// Replaces the prefix of every reference in `schema`, and leaves out what only the other form has.
 fn rewrite(schema: &mut Value, from: &str, to: &str) {
     let Value::Object(object) = schema else {
         return;
@@ -175,16 +193,23 @@ fn rewrite(schema: &mut Value, from: &str, to: &str) {
     {
         *reference = format!("{to}{name}");
     }
+    // Widths of integers are `OpenAPI`'s words, and bounds say more.
+    let width = object.get("format").and_then(Value::as_str);
+    if matches!(width, Some("int32" | "int64" | "uint32" | "uint64")) {
+        object.shift_remove("format");
+    }
     for (keyword, value) in object.iter_mut() {
         let keyword = keyword.as_str();
         match value {
             Value::Array(list) if LIST.contains(&keyword) => {
-                list.iter_mut().for_each(|below| rewrite(below, from, to));
+                for below in list {
+                    rewrite(below, from, to);
+                }
             }
             Value::Object(named) if NAMED.contains(&keyword) => {
-                named
-                    .values_mut()
-                    .for_each(|below| rewrite(below, from, to));
+                for below in named.values_mut() {
+                    rewrite(below, from, to);
+                }
             }
             Value::Object(_) if ONE.contains(&keyword) => rewrite(value, from, to),
             _ => {}

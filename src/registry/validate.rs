@@ -90,7 +90,7 @@ impl Check<'_> {
         {
             self.value(target, value, at, depth + 1)?;
         }
-        if !self.fits_alone(object, value) {
+        if !fits_alone(object, value) {
             return Err(self.unfit(schema, value, at));
         }
         self.combined(object, schema, value, at, depth)?;
@@ -99,24 +99,6 @@ impl Check<'_> {
             Value::Array(items) => self.items(object, items, at, depth),
             _ => Ok(()),
         }
-    }
-
-    /// Whether `value` fits the keywords that look at nothing below it.
-    fn fits_alone(&self, schema: &Map<String, Value>, value: &Value) -> bool {
-        let typed = match schema.get("type") {
-            Some(Value::String(word)) => is_a(word, value),
-            Some(Value::Array(words)) => words
-                .iter()
-                .filter_map(Value::as_str)
-                .any(|word| is_a(word, value)),
-            _ => true,
-        };
-        let listed = match schema.get("enum") {
-            Some(Value::Array(allowed)) => allowed.contains(value),
-            _ => true,
-        };
-        let constant = schema.get("const").is_none_or(|only| only == value);
-        typed && listed && constant && bounded(schema, value)
     }
 
     fn combined(
@@ -347,6 +329,24 @@ fn is_a(word: &str, value: &Value) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether `value` fits the keywords that look at nothing below it.
+fn fits_alone(schema: &Map<String, Value>, value: &Value) -> bool {
+    let typed = match schema.get("type") {
+        Some(Value::String(word)) => is_a(word, value),
+        Some(Value::Array(words)) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .any(|word| is_a(word, value)),
+        _ => true,
+    };
+    let listed = match schema.get("enum") {
+        Some(Value::Array(allowed)) => allowed.contains(value),
+        _ => true,
+    };
+    let constant = schema.get("const").is_none_or(|only| only == value);
+    typed && listed && constant && bounded(schema, value)
 }
 
 /// Whether lengths and magnitudes are kept.

@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 
 use crate::http::server::Arrival;
 use crate::http::{
-    Auth, Connections, Ended, Http, Limits, LinkStream, Owner, Parts, Secrets, SessionLedger,
+    self, Auth, Connections, Ended, Http, Limits, LinkStream, Parts, Secrets, SessionLedger,
     SignIn, router, serve,
 };
 use crate::mcp::{About, Admission, Engine, Standing};
@@ -35,7 +35,7 @@ pub(super) const ROOT_ID: &str = "feedfacefeedfacefeedfacefeedface";
 /// The owner as the server sees it; a test may take the lease away.
 pub(super) struct Lease(pub(super) AtomicBool);
 
-impl Owner for Lease {
+impl http::Standing for Lease {
     fn instance(&self) -> &'static str {
         "0123456789abcdef0123456789abcdef"
     }
@@ -143,7 +143,7 @@ impl Fixture {
             version: "0.0.0",
             url: watch::channel(None).1,
             standing: Standing::Owner,
-            admission: Admission::by(move || lease.admits()),
+            admission: Admission::by(move || http::Standing::admits(&*lease)),
         };
         let presence = Arc::clone(&room) as Arc<dyn Presence>;
         let engine = Engine::new(Arc::new(registry), presence, Changes::default(), about);
@@ -151,7 +151,7 @@ impl Fixture {
             engine,
             ledger,
             version: "0.0.0",
-            owner: Arc::clone(&owner) as Arc<dyn Owner>,
+            standing: Arc::clone(&owner) as Arc<dyn http::Standing>,
             auth,
             sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
             secrets,
@@ -224,7 +224,7 @@ impl Fixture {
             async move {
                 serve(listener, router, limits, connections, stop)
                     .await
-                    .unwrap()
+                    .unwrap();
             }
         });
         Listening {

@@ -1,0 +1,68 @@
+//! A tool call as owner, alone and through a bridge, in turns with both floors.
+
+use crate::Outcome;
+use crate::arguments::Arguments;
+use crate::checkout::Checkout;
+use crate::client::{CALL, Client};
+use crate::figures::{Order, Samples, Unit};
+use crate::floors;
+
+/// Prints p50 and p99 of each, and the ratios.
+pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
+    let checkout = Checkout::new()?;
+    let mut owner = checkout.open(&arguments.binary, &[])?;
+    let bridged = checkout.open(&arguments.binary, &[])?;
+    let alone = checkout.open(&arguments.binary, &["--standalone"])?;
+    let bytes = owner.verify(CALL)?.to_string().len();
+    let (_hub, port) = floors::start_hub(bytes)?;
+    let echo = Client::start(floors::command("floor-echo", bytes)?)?;
+    let relay = Client::start(floors::command("floor-relay", port)?)?;
+
+    let mut clients = [echo, relay, owner, alone, bridged];
+    let mut samples: [Samples; 5] = Default::default();
+    let each = arguments.size(200, 20);
+    for client in &mut clients {
+        client.verify(CALL)?;
+        for _ in 0..each {
+            client.timed(CALL)?;
+        }
+    }
+    let mut order = Order::new(arguments.seed);
+    for _ in 0..arguments.rounds {
+        for which in order.shuffled(clients.len()) {
+            let times = (0..each).map(|_| clients[which].timed(CALL));
+            samples[which].add_round(times.collect::<Outcome<_>>()?);
+        }
+    }
+
+    let [echo, relay, owner, alone, bridged] = &samples;
+    let show = |name: &str, measure: &Samples, ratios: &str| {
+        println!("  {name:<34}{}   {ratios}", measure.line(Unit::Micros));
+    };
+    println!(
+        "\ntools/call majordomus_peers, {bytes} bytes of answer, {} calls each   p50, p99 in µs",
+        echo.count()
+    );
+    show("floor: blocking echo", echo, "");
+    show("floor: two-process TCP relay", relay, "");
+    show(
+        "--standalone",
+        alone,
+        &format!("{:.2} of echo", alone.ratio_to(echo)),
+    );
+    show(
+        "owner",
+        owner,
+        &format!(
+            "{:.2} of echo (aim 1.3), {:.2} of --standalone (aim 1.05)",
+            owner.ratio_to(echo),
+            owner.ratio_to(alone)
+        ),
+    );
+    show(
+        "bridged",
+        bridged,
+        &format!("{:.2} of relay (aim 1.3)", bridged.ratio_to(relay)),
+    );
+    Ok(())
+}

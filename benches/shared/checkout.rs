@@ -1,0 +1,69 @@
+//! A checkout of its own, and processes of the product in it, with nothing of the user's environment.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::Outcome;
+use crate::client::Client;
+
+/// A temporary git checkout; removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Checkout {
+    root: tempfile::TempDir,
+    home: tempfile::TempDir,
+}
+
+impl Checkout {
+    /// Makes an empty one.
+    pub(crate) fn new() -> Outcome<Self> {
+        let checkout = Self {
+            root: tempfile::tempdir()?,
+            home: tempfile::tempdir()?,
+        };
+        let git = checkout.root().join(".git");
+        std::fs::create_dir_all(git.join("objects"))?;
+        std::fs::create_dir_all(git.join("refs/heads"))?;
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n")?;
+        std::fs::write(
+            git.join("config"),
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+        )?;
+        Ok(checkout)
+    }
+
+    /// Returns its top level.
+    pub(crate) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Returns `BINARY mcp ARGUMENTS…`, to be started in this checkout.
+    pub(crate) fn mcp(&self, binary: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary);
+        command
+            .arg("mcp")
+            .args(arguments)
+            .current_dir(self.root())
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command
+    }
+
+    /// Starts the product here and opens its session.
+    pub(crate) fn open(&self, binary: &Path, arguments: &[&str]) -> Outcome<Client> {
+        let mut client = Client::start(self.mcp(binary, arguments))?;
+        client.initialize()?;
+        Ok(client)
+    }
+
+    /// Returns the pid that the lease document names.
+    pub(crate) fn owner_pid(&self) -> Outcome<u32> {
+        let document = self.root().join(".ai/local/state/mcp/server.json");
+        let document: serde_json::Value = serde_json::from_slice(&std::fs::read(document)?)?;
+        let pid = document.get("pid").and_then(serde_json::Value::as_u64);
+        Ok(u32::try_from(
+            pid.ok_or("the lease document names no pid")?,
+        )?)
+    }
+}

@@ -1,0 +1,105 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_majordomus_global_optspecs
+    string join \n repo= h/help V/version
+end
+
+function __fish_majordomus_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_majordomus_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_majordomus_using_subcommand
+    set -l cmd (__fish_majordomus_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c majordomus -n "__fish_majordomus_needs_command" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_needs_command" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_needs_command" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "mcp" -d 'Serve one MCP client on standard input and output, through the checkout\'s shared server'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "serve" -d 'Run the checkout\'s shared server without a client of its own'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "status" -d 'Show the checkout\'s server, or what was found in its place'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "stop" -d 'End a `serve` server; with clients attached, hand ownership to one of them'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "peers" -d 'List who works in this checkout, on what, and where they meet'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "announce" -d 'Tell the others what you are about to do, and on which paths'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "capabilities" -d 'List everything the server can do'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "describe" -d 'Show one capability: schemas, names, examples'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "call" -d 'Call a capability of the running server'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "open" -d 'Open the API page, signed in, in a browser'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "generate" -d 'Write the files that are projections of the source: OpenAPI, reference, client files, completions'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "validate" -d 'Check the registry and every projection of it'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l port -d 'Serve at this port, in place of the checkout\'s own' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l inspect -d 'Print what would be served, and go: no port, no lease, nothing written'
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l standalone -d 'Serve this client alone: no port, no lease, no peers, nothing written'
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l conformance -d 'Serve the fixtures of the protocol\'s conformance suite as well'
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand serve" -l port -d 'Serve at this port, in place of the checkout\'s own' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand serve" -l auth -d 'Who may call; `off` is for tools that cannot send a header, and is warned of in the log' -r -f -a "token\t'Every request needs the token'
+off\t'None does; anybody on this machine can call everything'"
+complete -c majordomus -n "__fish_majordomus_using_subcommand serve" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand serve" -l conformance -d 'Serve the fixtures of the protocol\'s conformance suite as well'
+complete -c majordomus -n "__fish_majordomus_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c majordomus -n "__fish_majordomus_using_subcommand serve" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand status" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand status" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand status" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand status" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand stop" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand stop" -l all -d 'End every client\'s process in this checkout as well'
+complete -c majordomus -n "__fish_majordomus_using_subcommand stop" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand stop" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand stop" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand peers" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand peers" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand peers" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand peers" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -l label -d 'Keeps announcements of one terminal apart; the next one under the same label replaces this one' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -l for -d 'How long it stays, such as 90s, 30m or 2h' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand capabilities" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand capabilities" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand capabilities" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand capabilities" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand describe" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand describe" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand describe" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand describe" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand call" -l json -d 'The arguments, one JSON object; `-` reads it from standard input' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand call" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand call" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand call" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand open" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand open" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand open" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c majordomus -n "__fish_majordomus_using_subcommand open" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand generate" -l out -d 'Write below this folder, in place of the source tree' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand generate" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand generate" -l check -d 'Write nothing; exit 10 and name the stale files'
+complete -c majordomus -n "__fish_majordomus_using_subcommand generate" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand generate" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand generate" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand validate" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand validate" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand validate" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand validate" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand completions" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand completions" -s V -l version -d 'Print version'

@@ -1,0 +1,221 @@
+//! Announcing: who asks, what they wrote before, what stands now, and whom it meets.
+//!
+//! | who asks | which peer | where it is kept |
+//! |---|---|---|
+//! | a link | the link's, whatever the arguments say | in memory; the bridge replays it |
+//! | a legacy HTTP session | the session's | in the file, until the session ends or expires |
+//! | modern HTTP with a handle | the handle's | in the file, until [`HTTP_LIFE`] after its last call |
+//! | modern HTTP without | a new one, whose handle the answer gives once | the same |
+//! | plain HTTP with a name | the one of that name | in the file, for as long as was asked |
+//!
+//! A handle is 256 random bits and is kept only as a digest; the public id says nothing of it (I14).
+
+use std::time::Duration;
+
+use super::live::{Board, now, row};
+use super::peer::{Announcement, Hold, Peer, millis};
+use super::view::CollisionView;
+use super::{revive, scope, tables};
+use crate::floor::hex;
+use crate::floor::limits::HTTP_LIFE;
+use crate::registry::{Caller, PeerId, Presence as _, Refusal, RefusalCode, Transport};
+use sha2::{Digest as _, Sha256};
+
+/// What is announced.
+#[derive(Debug, Clone, Default)]
+pub struct Draft {
+    /// One line; empty withdraws what stands under the label.
+    pub intent: String,
+    /// Paths and globs.
+    pub scope: Vec<String>,
+    /// Which of the peer's announcements this replaces.
+    pub label: String,
+    /// The secret handle of a modern HTTP peer.
+    pub handle: Option<String>,
+    /// How long a plain HTTP caller's announcement stays.
+    pub lasts: Option<Duration>,
+    /// What wrote it, where it can be replayed; a newer one than that stands against it.
+    pub seq: Option<u64>,
+}
+
+/// What stands now.
+#[derive(Debug, Clone)]
+pub struct Announced {
+    /// The public id.
+    pub id: PeerId,
+    /// The new handle, told once.
+    pub handle: Option<String>,
+    /// The normalised scope that stands.
+    pub scope: Vec<String>,
+    /// What it meets.
+    pub collisions: Vec<CollisionView>,
+    /// How many more it meets.
+    pub omitted: usize,
+}
+
+/// Who asks, found or made.
+struct Asker {
+    peer: Peer,
+    handle: Option<String>,
+    durable: bool,
+}
+
+impl Board {
+    /// Writes an announcement and says whom it meets.
+    ///
+    /// Cancel safety: once begun, the durable part finishes; dropping the future only loses the answer.
+    ///
+    /// # Errors
+    /// `invalid_input` for a scope that names no paths, `not_found` for an unknown handle, `unavailable` where an HTTP
+    /// peer's announcement cannot be kept.
+    pub async fn announce(&self, caller: &Caller, draft: Draft) -> Result<Announced, Refusal> {
+        let scope = scope::parse(&draft.scope)
+            .map_err(|fault| Refusal::new(RefusalCode::InvalidInput, fault.to_string()))?;
+        if draft
+            .intent
+            .chars()
+            .chain(draft.label.chars())
+            .any(char::is_control)
+        {
+            let what = "argument `intent` or `label` has a control character: expected one line";
+            return Err(Refusal::new(RefusalCode::InvalidInput, what));
+        }
+        self.sweep();
+        let Asker {
+            peer,
+            handle,
+            durable,
+        } = self.asker(caller, &draft)?;
+        let announcement = Announcement {
+            intent: draft.intent.trim().to_owned(),
+            scope,
+            seq: draft.seq.unwrap_or_else(|| self.next_seq()),
+            since: now().ms,
+        };
+        if durable {
+            let kept = (
+                row(&peer, false),
+                revive::row(&peer.id.to_string(), &draft.label, &announcement),
+            );
+            self.store
+                .write(move |tx, owner| {
+                    tables::put_peer(tx, owner, &kept.0)?;
+                    Ok(tables::put_announcement(tx, owner, &kept.1)?)
+                })
+                .await
+                .map_err(|error| {
+                    tracing::warn!(error = %crate::floor::error::Chain(&error), "an announcement was not kept");
+                    error.refusal()
+                })?;
+        }
+        let place = self.place();
+        let (id, label) = (peer.id, draft.label);
+        let mut room = self.room();
+        match room.get_mut(id) {
+            Some(known) => (known.until, known.seen) = (peer.until, peer.seen),
+            None => room.put(peer),
+        }
+        let written = room.announce(id, &label, announcement)?;
+        let standing = room.get(id).and_then(|peer| peer.announcements.get(&label));
+        let scope = standing
+            .into_iter()
+            .flat_map(|each| &each.scope)
+            .map(|entry| entry.as_str().to_owned())
+            .collect();
+        let (collisions, omitted) = super::view::collisions(&room, id, &label, &place);
+        drop(room);
+        if written {
+            self.news();
+        }
+        Ok(Announced {
+            id,
+            handle,
+            scope,
+            collisions,
+            omitted,
+        })
+    }
+
+    /// Finds the peer behind a handle and counts this as its call.
+    ///
+    /// # Errors
+    /// `not_found` for a handle that nobody has.
+    pub fn by_handle(&self, handle: &str) -> Result<PeerId, Refusal> {
+        self.sweep();
+        let wanted = digest(handle);
+        let found = self
+            .room()
+            .find(|peer| matches!(&peer.hold, Hold::Handle { digest } if *digest == wanted));
+        let Some(id) = found else {
+            let minutes = HTTP_LIFE.as_secs() / 60;
+            return Err(Refusal::new(
+                RefusalCode::NotFound,
+                format!("argument `peer` is no handle of a peer here: one ends {minutes} minutes after its last call"),
+            )
+            .hint("announce without `peer` to get a new handle"));
+        };
+        self.seen(id);
+        Ok(id)
+    }
+
+    fn asker(&self, caller: &Caller, draft: &Draft) -> Result<Asker, Refusal> {
+        let now = now();
+        if let Some(id) = caller.peer {
+            self.enter(caller);
+            let peer = self.room().get(id).cloned();
+            let peer =
+                peer.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "this peer has left"))?;
+            let durable = peer.transport != Transport::Stdio;
+            return Ok(Asker {
+                peer,
+                handle: None,
+                durable,
+            });
+        }
+        let until = draft
+            .lasts
+            .map(|lasts| now.ms.saturating_add(millis(lasts)));
+        let known = match (&draft.handle, caller.transport, &caller.name) {
+            (Some(handle), _, _) => Some(self.by_handle(handle)?),
+            (None, Transport::Api, Some(name)) => self
+                .room()
+                .find(|peer| peer.hold == Hold::Named && peer.name.as_ref() == Some(name)),
+            _ => None,
+        };
+        if let Some(mut peer) = known.and_then(|id| self.room().get(id).cloned()) {
+            (peer.seen, peer.until) = (now.ms, until);
+            return Ok(Asker {
+                peer,
+                handle: None,
+                durable: true,
+            });
+        }
+        self.room().has_place()?;
+        let named = caller.transport == Transport::Api && caller.name.is_some();
+        let (hold, handle) = if named {
+            (Hold::Named, None)
+        } else {
+            let handle = new_handle()?;
+            let digest = digest(&handle);
+            (Hold::Handle { digest }, Some(handle))
+        };
+        let mut peer = Peer::new(PeerId::mint(), caller, hold, now);
+        peer.until = until;
+        Ok(Asker {
+            peer,
+            handle,
+            durable: true,
+        })
+    }
+}
+
+fn new_handle() -> Result<String, Refusal> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|_| Refusal::new(RefusalCode::Internal, "the system gives no random numbers"))?;
+    Ok(hex::encode(&bytes))
+}
+
+fn digest(handle: &str) -> String {
+    hex::encode(&Sha256::digest(handle.as_bytes()))
+}

@@ -1,0 +1,133 @@
+//! A peer and what it announced, as the board holds them.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::scope::Entry;
+use crate::floor::limits::{HTTP_LIFE, SESSION_EXPIRY};
+use crate::registry::{Caller, PeerId, Transport};
+
+/// How long a peer whose link broke is still here, for its bridge to come back.
+pub(super) const GRACE: Duration = Duration::from_secs(5);
+/// Labels of one peer.
+pub(super) const LABELS: usize = 32;
+
+/// This moment on both clocks: one that never jumps for what decides, the wall's for what is shown or outlives the
+/// process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Now {
+    pub(super) at: Instant,
+    pub(super) ms: u64,
+}
+
+/// One announcement.
+#[derive(Debug, Clone)]
+pub(super) struct Announcement {
+    /// Empty: withdrawn; only `seq` still counts.
+    pub(super) intent: String,
+    pub(super) scope: Vec<Entry>,
+    /// What wrote it; an older one never overwrites it.
+    pub(super) seq: u64,
+    pub(super) since: u64,
+}
+
+/// What keeps a peer here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// A link: until it ends, or breaks for longer than [`GRACE`].
+    Link {
+        /// When it broke.
+        broken: Option<Instant>,
+    },
+    /// A legacy HTTP session: until it ends or expires.
+    Session,
+    /// A secret handle, here only as its digest: until some time after its last call.
+    Handle {
+        /// SHA-256 of the handle, hex.
+        digest: String,
+    },
+    /// A plain HTTP caller that is known by its name, such as a user's terminal.
+    Named,
+}
+
+/// One peer.
+#[derive(Debug, Clone)]
+pub(super) struct Peer {
+    pub(super) id: PeerId,
+    pub(super) transport: Transport,
+    pub(super) name: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) hold: Hold,
+    pub(super) joined: u64,
+    pub(super) seen: u64,
+    /// When the file was last told of `seen`.
+    pub(super) kept: u64,
+    /// An end that was asked for, such as `announce --for`.
+    pub(super) until: Option<u64>,
+    /// By label.
+    pub(super) announcements: BTreeMap<String, Announcement>,
+}
+
+impl Peer {
+    pub(super) fn new(id: PeerId, caller: &Caller, hold: Hold, now: Now) -> Self {
+        Self {
+            id,
+            transport: caller.transport,
+            name: caller.name.clone(),
+            version: caller.version.clone(),
+            hold,
+            joined: born(id).filter(|ms| *ms <= now.ms).unwrap_or(now.ms),
+            seen: now.ms,
+            kept: now.ms,
+            until: None,
+            announcements: BTreeMap::new(),
+        }
+    }
+
+    /// What stands, by label: withdrawn ones left out.
+    pub(super) fn standing(&self) -> impl Iterator<Item = (&str, &Announcement)> {
+        self.announcements
+            .iter()
+            .filter(|(_, each)| !each.intent.is_empty())
+            .map(|(label, each)| (label.as_str(), each))
+    }
+
+    /// Whether the peer's link, stream or last call says that it is there.
+    pub(super) fn is_attached(&self, now: Now) -> bool {
+        match self.hold {
+            Hold::Link { broken } => broken.is_none(),
+            Hold::Session | Hold::Handle { .. } | Hold::Named => {
+                now.ms.saturating_sub(self.seen) < millis(HTTP_LIFE)
+            }
+        }
+    }
+
+    /// Whether nothing holds the peer any more.
+    pub(super) fn is_gone(&self, now: Now) -> bool {
+        match self.hold {
+            Hold::Link { broken } => {
+                broken.is_some_and(|since| now.at.saturating_duration_since(since) >= GRACE)
+            }
+            Hold::Session => now.ms.saturating_sub(self.seen) >= millis(SESSION_EXPIRY),
+            Hold::Handle { .. } | Hold::Named => match self.until {
+                Some(until) => now.ms >= until,
+                None => now.ms.saturating_sub(self.seen) >= millis(HTTP_LIFE),
+            },
+        }
+    }
+}
+
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// When an id was minted: a bridge mints it when its client starts, so it says when the peer joined even after a
+/// change of owner.
+fn born(id: PeerId) -> Option<u64> {
+    let (seconds, nanos) = id.0.get_timestamp()?.to_unix();
+    Some(
+        seconds
+            .saturating_mul(1000)
+            .saturating_add(u64::from(nanos) / 1_000_000),
+    )
+}

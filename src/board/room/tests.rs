@@ -1,0 +1,146 @@
+use std::time::{Duration, Instant};
+
+use super::{Entered, Room};
+use crate::board::peer::{Announcement, GRACE, LABELS, Now};
+use crate::board::scope;
+use crate::registry::{Caller, PeerId, RefusalCode, Transport};
+
+fn start() -> Now {
+    Now {
+        at: Instant::now(),
+        ms: 1_000_000_000_000,
+    }
+}
+
+fn after(now: Now, step: Duration) -> Now {
+    Now {
+        at: now.at + step,
+        ms: now.ms + step.as_millis() as u64,
+    }
+}
+
+fn caller(transport: Transport) -> Caller {
+    Caller {
+        peer: Some(PeerId::mint()),
+        transport,
+        name: Some("client".to_owned()),
+        version: None,
+    }
+}
+
+fn says(intent: &str, entry: &str, seq: u64) -> Announcement {
+    Announcement {
+        intent: intent.to_owned(),
+        scope: scope::parse(&[entry]).unwrap(),
+        seq,
+        since: seq,
+    }
+}
+
+fn intents(room: &Room, id: PeerId) -> Vec<String> {
+    room.get(id)
+        .unwrap()
+        .standing()
+        .map(|(_, each)| each.intent.clone())
+        .collect()
+}
+
+#[test]
+fn a_broken_link_has_a_bounded_grace() {
+    let (mut room, now) = (Room::default(), start());
+    let caller = caller(Transport::Stdio);
+    let id = caller.peer.unwrap();
+    assert_eq!(room.enter(&caller, now), Entered::Changed);
+    assert_eq!(room.enter(&caller, now), Entered::Known);
+    assert!(room.detach(id, now));
+    assert!(!room.detach(id, now), "no news");
+    assert!(!room.get(id).unwrap().is_attached(now));
+    let late = after(now, GRACE - Duration::from_millis(1));
+    assert_eq!(room.sweep(late), []);
+    assert_eq!(room.enter(&caller, late), Entered::Changed);
+    assert!(room.detach(id, late));
+    assert_eq!(room.sweep(after(late, GRACE)), [id]);
+    assert!(room.get(id).is_none());
+}
+
+#[test]
+fn an_older_announcement_never_overwrites_a_newer_one() {
+    let (mut room, now) = (Room::default(), start());
+    let caller = caller(Transport::Stdio);
+    let id = caller.peer.unwrap();
+    room.enter(&caller, now);
+    assert_eq!(room.announce(id, "", says("second", "a", 2)), Ok(true));
+    assert_eq!(room.announce(id, "", says("first", "a", 1)), Ok(false));
+    assert_eq!(intents(&room, id), ["second"]);
+    // A withdrawal is not undone by an older frame either.
+    assert_eq!(room.announce(id, "", says("", "a", 3)), Ok(true));
+    assert_eq!(room.announce(id, "", says("second", "a", 2)), Ok(false));
+    assert!(intents(&room, id).is_empty());
+}
+
+#[test]
+fn the_same_words_keep_the_time_since_when_they_stand() {
+    let (mut room, now) = (Room::default(), start());
+    let caller = caller(Transport::Stdio);
+    let id = caller.peer.unwrap();
+    room.enter(&caller, now);
+    for seq in [1, 2] {
+        room.announce(id, "", says("same", "a", seq)).unwrap();
+    }
+    assert_eq!(room.get(id).unwrap().announcements[""].since, 1);
+    room.announce(id, "", says("same", "b", 3)).unwrap();
+    assert_eq!(room.get(id).unwrap().announcements[""].since, 3);
+}
+
+/// Guards I15.
+#[test]
+fn labels_are_bounded_and_withdrawn_ones_make_place() {
+    let (mut room, now) = (Room::default(), start());
+    let caller = caller(Transport::Stdio);
+    let id = caller.peer.unwrap();
+    room.enter(&caller, now);
+    for number in 0..LABELS {
+        room.announce(id, &number.to_string(), says("x", "a", 1))
+            .unwrap();
+    }
+    let refusal = room
+        .announce(id, "one more", says("x", "a", 1))
+        .unwrap_err();
+    assert_eq!(refusal.code, RefusalCode::InvalidInput);
+    room.announce(id, "3", says("", "a", 2)).unwrap();
+    room.announce(id, "one more", says("x", "a", 3)).unwrap();
+    assert!(!room.get(id).unwrap().announcements.contains_key("3"));
+}
+
+#[test]
+fn peers_without_a_link_expire_by_their_last_call() {
+    let (mut room, now) = (Room::default(), start());
+    let session = caller(Transport::Http);
+    let named = caller(Transport::Api);
+    room.enter(&session, now);
+    room.enter(&named, now);
+    let ten_minutes = after(now, Duration::from_mins(10));
+    assert!(
+        !room
+            .get(session.peer.unwrap())
+            .unwrap()
+            .is_attached(ten_minutes)
+    );
+    assert_eq!(room.sweep(ten_minutes), [named.peer.unwrap()]);
+    assert_eq!(
+        room.sweep(after(now, Duration::from_hours(24))),
+        [session.peer.unwrap()]
+    );
+}
+
+#[test]
+fn whoever_is_expected_is_given_up_in_the_end() {
+    let (mut room, now) = (Room::default(), start());
+    let (back, away) = (caller(Transport::Stdio), PeerId::mint());
+    room.expect([back.peer.unwrap(), away], now);
+    assert!(!room.is_complete());
+    room.enter(&back, now);
+    assert!(!room.is_complete());
+    assert_eq!(room.sweep(after(now, GRACE)), [away]);
+    assert!(room.is_complete());
+}

@@ -1,0 +1,231 @@
+//! One entry of a scope: validated and normalised.
+
+use std::cell::OnceCell;
+
+use super::glob::{Automaton, Meet};
+use crate::floor::limits::SCOPE_ENTRIES;
+
+/// Characters of one entry.
+const ENTRY_CHARS: usize = 512;
+/// Pairs of states that one comparison may visit.
+const STEPS: usize = 4096;
+
+/// A path or glob below the repository's root.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    text: String,
+    automaton: OnceCell<Automaton>,
+}
+
+/// Why an entry was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadEntry {
+    /// More entries than [`SCOPE_ENTRIES`].
+    #[error("argument `scope` has {0} entries: expected at most {SCOPE_ENTRIES}")]
+    TooMany(usize),
+    /// Nothing in it.
+    #[error("argument `scope[{0}]` is empty: expected a path or glob")]
+    Empty(usize),
+    /// Longer than any path should be.
+    #[error("argument `scope[{0}]` is too long: expected at most {ENTRY_CHARS} characters")]
+    TooLong(usize),
+    /// A control character.
+    #[error("argument `scope[{0}]` has a control character: expected a path or glob")]
+    Control(usize),
+    /// Not relative.
+    #[error("argument `scope[{0}]` is absolute: expected a path relative to the repository's root")]
+    Absolute(usize),
+    /// A backslash.
+    #[error("argument `scope[{0}]` has a backslash: expected `/` between the parts of a path")]
+    Backslash(usize),
+    /// Leads out of the repository.
+    #[error("argument `scope[{0}]` leads out of the repository")]
+    Outside(usize),
+    /// `..` after a pattern, which names nothing certain.
+    #[error("argument `scope[{0}]` has `..` after a pattern: expected a path or glob without it")]
+    UpFromPattern(usize),
+}
+
+/// Parses a whole scope: normalised, without duplicates, in the order given.
+///
+/// # Errors
+/// The first [`BadEntry`], with its index.
+pub fn parse<S: AsRef<str>>(scope: &[S]) -> Result<Vec<Entry>, BadEntry> {
+    if scope.len() > SCOPE_ENTRIES {
+        return Err(BadEntry::TooMany(scope.len()));
+    }
+    let mut entries: Vec<Entry> = Vec::with_capacity(scope.len());
+    for (index, text) in scope.iter().enumerate() {
+        let entry = Entry::parse(text.as_ref(), index)?;
+        if !entries.iter().any(|known| known.text == entry.text) {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}
+
+impl Entry {
+    fn parse(text: &str, index: usize) -> Result<Self, BadEntry> {
+        if text.chars().count() > ENTRY_CHARS {
+            return Err(BadEntry::TooLong(index));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(BadEntry::Control(index));
+        }
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(BadEntry::Empty(index));
+        }
+        if text.contains('\\') {
+            return Err(BadEntry::Backslash(index));
+        }
+        let drive = text.get(1..3) == Some(":/");
+        if text.starts_with('/') || drive {
+            return Err(BadEntry::Absolute(index));
+        }
+        let mut parts: Vec<&str> = Vec::new();
+        for part in text.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => match parts.pop() {
+                    None => return Err(BadEntry::Outside(index)),
+                    Some(part) if is_pattern(part) => return Err(BadEntry::UpFromPattern(index)),
+                    Some(_) => {}
+                },
+                part => parts.push(part),
+            }
+        }
+        let text = if parts.is_empty() {
+            ".".to_owned()
+        } else {
+            parts.join("/")
+        };
+        Ok(Self {
+            text,
+            automaton: OnceCell::new(),
+        })
+    }
+
+    /// Returns the normal form: no `./`, no doubled or trailing slash; `.` is the whole repository.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether some path belongs to both.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        if self.text == "." || other.text == "." {
+            return true;
+        }
+        if !self.could_meet(other) {
+            return false;
+        }
+        if !is_pattern(&self.text) && !is_pattern(&other.text) {
+            return contains(&self.text, &other.text) || contains(&other.text, &self.text);
+        }
+        // Too large to walk is answered with what could be, which is named.
+        self.automaton().meet(other.automaton(), STEPS) != Meet::Nowhere
+    }
+
+    /// Whether the literal beginnings agree; if not, no path belongs to both.
+    fn could_meet(&self, other: &Self) -> bool {
+        let (one, two) = (literal(&self.text), literal(&other.text));
+        one.starts_with(two) || two.starts_with(one)
+    }
+
+    fn automaton(&self) -> &Automaton {
+        self.automaton.get_or_init(|| Automaton::new(&self.text))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Entry {}
+
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '[', '{'])
+}
+
+/// What stands before the first pattern character. A `**/` may stand for nothing, and then so does the slash before a
+/// trailing `/**`; both are behind a slash that every match has or whose part it is below.
+fn literal(text: &str) -> &str {
+    let end = text.find(['*', '?', '[', '{']).unwrap_or(text.len());
+    text.get(..end).unwrap_or(text)
+}
+
+/// Whether `inner` is `outer` or below it.
+fn contains(outer: &str, inner: &str) -> bool {
+    inner
+        .strip_prefix(outer)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BadEntry, parse};
+
+    fn one(text: &str) -> Result<String, BadEntry> {
+        parse(&[text]).map(|entries| entries[0].as_str().to_owned())
+    }
+
+    #[test]
+    fn entries_are_normalised() {
+        for (given, kept) in [
+            ("./src//a/", "src/a"),
+            ("src/../a", "a"),
+            ("  src ", "src"),
+            (".", "."),
+            ("a/..", "."),
+            ("src/**/", "src/**"),
+            ("...", "..."),
+            ("-n", "-n"),
+        ] {
+            assert_eq!(one(given).as_deref(), Ok(kept), "{given}");
+        }
+        assert_eq!(parse(&["a", "./a", "a/"]).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn entries_that_name_no_path_of_the_repository_are_refused() {
+        for (given, fault) in [
+            ("", BadEntry::Empty(0)),
+            ("  ", BadEntry::Empty(0)),
+            ("/etc/passwd", BadEntry::Absolute(0)),
+            ("C:/x", BadEntry::Absolute(0)),
+            ("..", BadEntry::Outside(0)),
+            ("a/../../b", BadEntry::Outside(0)),
+            ("*/../b", BadEntry::UpFromPattern(0)),
+            ("a\nb", BadEntry::Control(0)),
+            ("a\\b", BadEntry::Backslash(0)),
+        ] {
+            assert_eq!(one(given), Err(fault), "{given}");
+        }
+        assert_eq!(one(&"a".repeat(513)), Err(BadEntry::TooLong(0)));
+        assert!(one(&"a".repeat(512)).is_ok());
+        assert_eq!(parse(&vec!["a"; 65]), Err(BadEntry::TooMany(65)));
+        assert!(parse(&vec!["a"; 64]).is_ok());
+    }
+
+    #[test]
+    fn plain_paths_meet_by_component() {
+        let meet = |a: &str, b: &str| {
+            let (a, b) = (parse(&[a]).unwrap(), parse(&[b]).unwrap());
+            assert_eq!(a[0].meets(&b[0]), b[0].meets(&a[0]));
+            a[0].meets(&b[0])
+        };
+        assert!(meet("src", "src/a"));
+        assert!(meet("src/a", "src/a"));
+        assert!(meet(".", "anything"));
+        assert!(!meet("src", "srcs"));
+        assert!(!meet("src/a", "src/b"));
+        assert!(meet("src/", "src/*.rs"));
+        // Past the bound the literal beginning decides, toward naming.
+        let many = "*a".repeat(200);
+        assert!(meet(&format!("x/{many}"), &format!("x/{many}b")));
+    }
+}

@@ -1,0 +1,113 @@
+//! The search for an owner, as one future that the bridge waits for beside everything else.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::alone::Alone;
+use super::attach::{self, Identity, Link, ProbeFailure};
+use crate::floor::error::Chain;
+use crate::floor::limits::CALL_WITHOUT_OWNER;
+use crate::floor::paths::Site;
+use crate::lease::document::{Document, Reading};
+use crate::lease::secret::Token;
+use crate::lease::{self, Outcome, Ownership};
+
+/// How long a bridge that is alone waits before it looks again; it doubles up to the second figure.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// What a search comes to.
+pub(super) enum Find {
+    Attached(Box<Link>),
+    Elected(Arc<Ownership>),
+    Alone(Alone),
+    /// The document names nobody who answers; nothing was claimed.
+    Nobody,
+}
+
+/// A running search.
+pub(super) struct Quest(Pin<Box<dyn Future<Output = Find>>>);
+
+impl Quest {
+    /// Looks once at the owner that the document names, and claims nothing.
+    pub(super) fn look(site: &Site, identity: Identity) -> Self {
+        let site = site.clone();
+        Self(Box::pin(async move {
+            let reading = Reading::at(&site.lease_document());
+            let Some(document) = reading.document() else {
+                return Find::Nobody;
+            };
+            match probe(&site, document, &identity).await {
+                Ok(link) => Find::Attached(Box::new(link)),
+                Err(failure) => {
+                    tracing::debug!(error = %Chain(&failure), "nobody to attach to");
+                    Find::Nobody
+                }
+            }
+        }))
+    }
+
+    /// After a while, attaches to an owner or stands for election, within the time that a call waits.
+    pub(super) fn stand(site: &Site, identity: Identity, after: Duration) -> Self {
+        let site = site.clone();
+        Self(Box::pin(async move {
+            if !after.is_zero() {
+                sleep(after).await;
+            }
+            attach_or_own(&site, identity).await
+        }))
+    }
+
+    /// Goes on searching, ever less often, until there is somebody to share with.
+    pub(super) fn again(site: &Site, identity: Identity) -> Self {
+        let site = site.clone();
+        Self(Box::pin(async move {
+            let (mut pause, most) = AGAIN;
+            loop {
+                sleep(pause).await;
+                pause = (pause * 2).min(most);
+                match attach_or_own(&site, identity.clone()).await {
+                    Find::Alone(reason) => tracing::debug!(%reason, "still alone"),
+                    find => return find,
+                }
+            }
+        }))
+    }
+
+    pub(super) async fn found(&mut self) -> Find {
+        (&mut self.0).await
+    }
+}
+
+/// The process that the document names as the owner: for people, never proof of anything (I1).
+pub(super) fn named_owner(site: &Site) -> Option<u32> {
+    Reading::at(&site.lease_document())
+        .document()
+        .map(|document| document.pid)
+}
+
+async fn attach_or_own(site: &Site, identity: Identity) -> Find {
+    let ask = |document: Document| {
+        let (site, identity) = (site.clone(), identity.clone());
+        async move {
+            let probed = probe(&site, &document, &identity).await;
+            probed.map_err(lease::ProbeFailure::from)
+        }
+    };
+    match lease::attach_or_own(site, CALL_WITHOUT_OWNER, ask).await {
+        Outcome::Attached(link) => Find::Attached(Box::new(link)),
+        Outcome::Elected(ownership) => Find::Elected(ownership),
+        Outcome::Alone(reason) => Find::Alone(Alone::Unshared(reason)),
+    }
+}
+
+async fn probe(
+    site: &Site,
+    document: &Document,
+    identity: &Identity,
+) -> Result<Link, ProbeFailure> {
+    let token = Token::read(site).map_err(ProbeFailure::Token)?;
+    attach::attach(document, site.root_id(), &token, identity).await
+}

@@ -1,0 +1,219 @@
+//! The capabilities about themselves: the registry, read back.
+//!
+//! The book is empty while the registry is built and filled once it stands; its pages are rendered then.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::declare::{Nothing, query, read};
+use crate::registry::capability::Capability;
+use crate::registry::{
+    Answer, Example, Exposure, Handler, Refusal, RefusalCode, Registry, RegistryError, digest,
+};
+
+/// The registry, rendered.
+#[derive(Debug, Default)]
+pub(super) struct Book(OnceLock<Pages>);
+
+#[derive(Debug)]
+struct Pages {
+    list: Value,
+    by_id: BTreeMap<&'static str, Value>,
+    digest: String,
+    tokens: usize,
+}
+
+/// Everything this server can do.
+#[derive(Debug, Serialize, ToSchema)]
+struct Listed {
+    capabilities: Vec<Brief>,
+    /// Digest of all declarations.
+    digest: String,
+    /// About how many tokens `tools/list` costs a model.
+    tool_tokens: usize,
+}
+
+/// One capability.
+#[derive(Debug, Serialize, ToSchema)]
+struct Brief {
+    id: &'static str,
+    /// `query`, `resource` or `command`.
+    kind: &'static str,
+    title: &'static str,
+    /// What a resend may do: `safe`, `keyed`, `converging` or `once`.
+    retry: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    tool: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    resource: Option<&'static str>,
+    /// Method and path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    route: Option<String>,
+    /// Words of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    cli: Option<String>,
+}
+
+/// Which capability.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    /// Such as `peers.list`.
+    #[schema(max_length = 128)]
+    id: String,
+}
+
+/// One declaration, whole.
+#[derive(Debug, Serialize, ToSchema)]
+struct Declaration {
+    id: String,
+    kind: String,
+    title: String,
+    description: String,
+    retry: String,
+    /// Tool, resource, method, route and command.
+    #[schema(value_type = Object)]
+    exposure: Value,
+    /// Whether a bridge keeps the last call, to replay it to the next owner.
+    retained: bool,
+    /// JSON Schema of the arguments.
+    #[schema(value_type = Object)]
+    input: Value,
+    /// JSON Schema of the answer.
+    #[schema(value_type = Object)]
+    output: Value,
+    /// Worked calls.
+    #[schema(value_type = Vec<Object>)]
+    examples: Vec<Value>,
+}
+
+impl Book {
+    pub(super) fn fill(&self, registry: &Registry) {
+        let listed = Listed {
+            capabilities: registry.all().iter().map(brief).collect(),
+            digest: registry.digest().to_owned(),
+            tool_tokens: registry.tokens(),
+        };
+        let pages = Pages {
+            list: json!(listed),
+            by_id: registry
+                .all()
+                .iter()
+                .map(|each| (each.id, digest::declaration(each)))
+                .collect(),
+            digest: listed.digest,
+            tokens: listed.tool_tokens,
+        };
+        // A book is filled once, by whoever built its registry.
+        drop(self.0.set(pages));
+    }
+
+    pub(super) fn digest(&self) -> String {
+        self.0
+            .get()
+            .map(|pages| pages.digest.clone())
+            .unwrap_or_default()
+    }
+
+    pub(super) fn tokens(&self) -> usize {
+        self.0.get().map_or(0, |pages| pages.tokens)
+    }
+
+    fn list(&self) -> Answer {
+        let pages = self.0.get().ok_or_else(unwritten)?;
+        Ok(pages.list.clone())
+    }
+
+    fn describe(&self, arguments: Value) -> Answer {
+        let which: Which = read(arguments)?;
+        let pages = self.0.get().ok_or_else(unwritten)?;
+        pages.by_id.get(which.id.as_str()).cloned().ok_or_else(|| {
+            let id: String = which.id.chars().filter(|c| !c.is_control()).collect();
+            Refusal::new(
+                RefusalCode::NotFound,
+                format!("there is no capability `{id}`"),
+            )
+            .hint("majordomus capabilities")
+        })
+    }
+}
+
+fn unwritten() -> Refusal {
+    Refusal::new(
+        RefusalCode::Unavailable,
+        "the registry is still being built",
+    )
+    .hint("call again")
+}
+
+fn brief(capability: &Capability) -> Brief {
+    let exposure = &capability.exposure;
+    Brief {
+        id: capability.id,
+        kind: capability.kind.as_str(),
+        title: capability.title,
+        retry: capability.retry.as_str(),
+        tool: exposure.tool,
+        resource: exposure.resource,
+        route: exposure
+            .route
+            .map(|route| format!("{} {route}", capability.kind.method())),
+        cli: exposure.cli.map(|words| words.join(" ")),
+    }
+}
+
+/// Declares the group.
+pub(super) fn capabilities(book: &Arc<Book>) -> Result<Vec<Capability>, RegistryError> {
+    let (lister, describer) = (Arc::clone(book), Arc::clone(book));
+    let mut list = query::<Nothing, Listed>(
+        "capabilities.list",
+        "Capabilities",
+        "Everything this server can do, and under which names.",
+        Handler::inline(move |_| lister.list()),
+    )?;
+    list.exposure = Exposure {
+        tool: None,
+        resource: None,
+        route: Some("/api/v1/capabilities"),
+        cli: Some(&["capabilities"]),
+    };
+    list.examples = vec![Example {
+        title: "what can it do",
+        arguments: json!({}),
+    }];
+    let mut describe = query::<Which, Declaration>(
+        "capabilities.describe",
+        "Describe",
+        "One capability's whole declaration: names, retry class, schemas and examples.",
+        Handler::inline(move |call| describer.describe(call.arguments.clone())),
+    )?;
+    describe.exposure = Exposure {
+        tool: None,
+        resource: None,
+        route: Some("/api/v1/capabilities/describe"),
+        cli: Some(&["describe"]),
+    };
+    describe.examples = vec![Example {
+        title: "how to announce",
+        arguments: json!({"id": "peers.announce"}),
+    }];
+    Ok(vec![list, describe])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Book;
+
+    #[test]
+    fn an_empty_book_says_so() {
+        assert!(Book::default().list().is_err());
+    }
+}

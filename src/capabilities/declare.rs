@@ -1,0 +1,58 @@
+//! Short ways to write a declaration.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::registry::{
+    Answer, Capability, Exposure, Handler, Kind, Refusal, RefusalCode, RegistryError, Retry, schema,
+};
+
+/// Starts a declaration: a query that reads `I` and answers `O`, exposed nowhere yet.
+pub(super) fn query<I: ToSchema, O: ToSchema>(
+    id: &'static str,
+    title: &'static str,
+    description: &'static str,
+    handler: Handler,
+) -> Result<Capability, RegistryError> {
+    let bad = |side| move |fault| RegistryError::BadSchema { id, side, fault };
+    Ok(Capability {
+        id,
+        kind: Kind::Query,
+        title,
+        description,
+        input: schema::of::<I>().map_err(bad("input"))?,
+        output: schema::of::<O>().map_err(bad("output"))?,
+        retry: Retry::Safe,
+        exposure: Exposure::default(),
+        examples: Vec::new(),
+        retain: None,
+        handler,
+    })
+}
+
+/// Nothing to say.
+#[derive(Debug, serde::Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+/// Reads arguments that the registry has found valid.
+pub(super) fn read<I: DeserializeOwned>(arguments: Value) -> Result<I, Refusal> {
+    serde_json::from_value(arguments).map_err(|fault| {
+        Refusal::new(
+            RefusalCode::InvalidInput,
+            format!("the arguments do not fit: {fault}"),
+        )
+    })
+}
+
+/// Writes an answer.
+pub(super) fn answer<O: Serialize>(value: &O) -> Answer {
+    serde_json::to_value(value).map_err(|_| {
+        Refusal::new(
+            RefusalCode::Internal,
+            "the answer cannot be written as JSON: this is a bug",
+        )
+    })
+}

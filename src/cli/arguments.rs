@@ -1,0 +1,138 @@
+//! What may be typed.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use super::commands::{
+    announce, call, capabilities, completions, describe, generate, mcp, open, peers, serve, status,
+    stop, validate,
+};
+use super::context::Context;
+use super::report::Outcome;
+use crate::floor::log;
+
+/// One shared MCP server per checkout: coding agents see each other and stay out of each other's way.
+#[derive(Debug, Parser)]
+#[command(
+    name = "majordomus",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    after_help = "Data goes to standard output, everything else to standard error.\n\
+                  Exit codes: 0 done, 1 failed, 2 usage, 3 conflict, 10 contract not met."
+)]
+pub struct Arguments {
+    /// Where to look for the checkout, in place of the working directory
+    #[arg(long, global = true, value_name = "PATH")]
+    pub repo: Option<PathBuf>,
+
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The `--json` of a command.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Json {
+    /// Print one JSON value
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The commands, in the order of the help.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve one MCP client on standard input and output, through the checkout's shared server
+    Mcp(mcp::Args),
+    /// Run the checkout's shared server without a client of its own
+    Serve(serve::Args),
+    /// Show the checkout's server, or what was found in its place
+    Status(status::Args),
+    /// End a `serve` server; with clients attached, hand ownership to one of them
+    Stop(stop::Args),
+    /// List who works in this checkout, on what, and where they meet
+    Peers(peers::Args),
+    /// Tell the others what you are about to do, and on which paths
+    Announce(announce::Args),
+    /// List everything the server can do
+    Capabilities(capabilities::Args),
+    /// Show one capability: schemas, names, examples
+    Describe(describe::Args),
+    /// Call a capability of the running server
+    Call(call::Args),
+    /// Open the API page, signed in, in a browser
+    Open(open::Args),
+    /// Write the files that are projections of the source: OpenAPI, reference, client files, completions
+    Generate(generate::Args),
+    /// Check the registry and every projection of it
+    Validate(validate::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+impl Command {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Whatever the command fails with.
+    pub fn run(&self, context: &Context) -> Outcome {
+        let level = match self {
+            Self::Mcp(args) if !args.inspect => tracing::level_filters::LevelFilter::INFO,
+            Self::Serve(_) => tracing::level_filters::LevelFilter::INFO,
+            _ => tracing::level_filters::LevelFilter::WARN,
+        };
+        log::start(context.settings.log.as_deref(), level);
+        match self {
+            Self::Mcp(args) => mcp::run(args, context),
+            Self::Serve(args) => serve::run(args, context),
+            Self::Status(args) => status::run(args, context),
+            Self::Stop(args) => stop::run(args, context),
+            Self::Peers(args) => peers::run(args, context),
+            Self::Announce(args) => announce::run(args, context),
+            Self::Capabilities(args) => capabilities::run(args, context),
+            Self::Describe(args) => describe::run(args, context),
+            Self::Call(args) => call::run(args, context),
+            Self::Open(args) => open::run(args, context),
+            Self::Generate(args) => generate::run(args, context),
+            Self::Validate(args) => validate::run(args, context),
+            Self::Completions(args) => completions::run(args, context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::{Arguments, Command};
+
+    #[test]
+    fn the_declarations_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_prints_json_on_request() {
+        for command in Arguments::command().get_subcommands() {
+            let takes = command
+                .get_arguments()
+                .any(|argument| argument.get_long() == Some("json"));
+            // A completion script is no JSON value, and `serve` prints no data.
+            let exempt = ["completions", "serve"].contains(&command.get_name());
+            assert_eq!(takes, !exempt, "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn the_checkout_may_be_named_before_or_after_the_command() {
+        for words in [
+            ["majordomus", "--repo", "x", "status"],
+            ["majordomus", "status", "--repo", "x"],
+        ] {
+            let arguments = Arguments::try_parse_from(words).unwrap();
+            assert!(matches!(arguments.command, Command::Status(_)));
+            assert_eq!(arguments.repo.unwrap().to_str(), Some("x"));
+        }
+    }
+}

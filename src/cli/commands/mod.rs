@@ -1,0 +1,15 @@
+//! The commands, a file each: its arguments, what it does, and how it prints.
+
+pub mod announce;
+pub mod call;
+pub mod capabilities;
+pub mod completions;
+pub mod describe;
+pub mod generate;
+pub mod mcp;
+pub mod open;
+pub mod peers;
+pub mod serve;
+pub mod status;
+pub mod stop;
+pub mod validate;

@@ -1,0 +1,65 @@
+//! The registry of this build, without a server: nothing is opened, bound or written.
+//!
+//! The declarations are complete; only a call would find an empty room, so no command calls one of these handlers.
+
+use super::report::{Exit, Failure};
+use crate::capabilities;
+use crate::floor::paths::Site;
+use crate::registry::capability::Capability;
+use crate::registry::catalog::Registry;
+
+/// Builds the registry.
+///
+/// # Errors
+/// With [`Exit::Contract`] when the declarations contradict each other.
+pub fn registry(site: Option<&Site>) -> Result<Registry, Failure> {
+    capabilities::registry(&capabilities::Services::offline(site.cloned())).map_err(|error| {
+        Failure::new(
+            Exit::Contract,
+            crate::floor::error::Chain(&error).to_string(),
+        )
+    })
+}
+
+/// Finds a capability by its id.
+///
+/// # Errors
+/// When there is none, with the ids that come close.
+pub fn by_id<'a>(registry: &'a Registry, id: &str) -> Result<&'a Capability, Failure> {
+    registry.get(id).ok_or_else(|| {
+        let failure = Failure::new(
+            Exit::Failed,
+            format!("there is no capability `{}`", super::screen::clean(id)),
+        );
+        let local = id.rsplit('.').next().unwrap_or(id);
+        match registry
+            .all()
+            .iter()
+            .find(|known| !local.is_empty() && known.id.contains(local))
+        {
+            Some(close) => failure.hint(format!("majordomus describe {}", close.id)),
+            None => failure.hint("majordomus capabilities"),
+        }
+    })
+}
+
+/// Finds the capability that a command stands for, by the command's words.
+///
+/// # Errors
+/// When the registry exposes none under these words.
+pub fn by_words<'a>(registry: &'a Registry, words: &[&str]) -> Result<&'a Capability, Failure> {
+    registry
+        .all()
+        .iter()
+        .find(|capability| capability.exposure.cli == Some(words))
+        .ok_or_else(|| {
+            Failure::new(
+                Exit::Contract,
+                format!(
+                    "no capability is exposed as `majordomus {}`",
+                    words.join(" ")
+                ),
+            )
+            .hint("majordomus validate")
+        })
+}

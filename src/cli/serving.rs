@@ -1,0 +1,66 @@
+//! From the command line to the host, and from the host's end to the process's.
+
+use super::context::Context;
+use super::report::{Exit, Failure, Outcome};
+use crate::capabilities::Provider;
+use crate::floor::error::Chain;
+use crate::host::{End, HostError, Settings};
+use crate::http::Auth;
+
+/// What the host is told beside the context.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// `--port`.
+    pub port: Option<u16>,
+    /// Whether requests need the token.
+    pub auth: Auth,
+    /// `--standalone`.
+    pub standalone: bool,
+    /// `--conformance`.
+    pub conformance: bool,
+}
+
+/// Puts together what the host needs to know.
+///
+/// # Errors
+/// When `--repo` names no checkout.
+pub fn settings(context: &Context, wanted: Wanted) -> Result<Settings, Failure> {
+    Ok(Settings {
+        site: context.site()?,
+        port: wanted.port,
+        auth: wanted.auth,
+        standalone: wanted.standalone,
+        provider: if wanted.conformance {
+            Provider::Conformance
+        } else {
+            Provider::Product
+        },
+        share: context.settings.share.clone(),
+    })
+}
+
+/// Ends the process as the host ended: after a signal by that very signal, so that whoever started it sees which.
+///
+/// # Errors
+/// When the signal's own end is refused.
+pub fn finish(end: End) -> Outcome {
+    match end {
+        End::Done => Ok(Exit::Done),
+        End::Signal(signal) => match signal_hook::low_level::emulate_default_handler(signal) {
+            Ok(()) => Ok(Exit::Done),
+            Err(error) => Err(Failure::from_error(&error)),
+        },
+    }
+}
+
+/// Says why nothing could be served.
+pub fn refuse(error: &HostError) -> Failure {
+    let failure = Failure::new(Exit::Failed, Chain(error).to_string());
+    match error {
+        HostError::NoCheckout => failure.hint("majordomus serve --repo PATH"),
+        HostError::Alone(_) | HostError::Publish(_) => failure.hint("majordomus status"),
+        HostError::Token(cause) => failure.hint(cause.hint()),
+        HostError::Registry(_) => failure.hint("majordomus validate"),
+        _ => failure,
+    }
+}

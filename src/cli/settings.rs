@@ -1,0 +1,198 @@
+//! The environment, read once: every variable is declared in [`VARIABLES`], and the reference prints that table.
+//!
+//! Nothing that a client starts depends on a variable being set: some clients pass almost none of their environment
+//! on. What is absent here: the variables of `git`, which [`crate::floor::git`] sets for its children and never reads.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Who reads a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// The executable, through [`Settings`].
+    Executable,
+    /// The launcher `bin/majordomus-mcp`.
+    Launcher,
+}
+
+/// One environment variable.
+#[derive(Debug, Clone, Copy)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// Who reads it.
+    pub reader: Reader,
+    /// What it does, as one sentence without a full stop.
+    pub effect: &'static str,
+    /// What happens without it.
+    pub default: &'static str,
+}
+
+/// How much is logged.
+pub const LOG: &str = "MAJORDOMUS_LOG";
+/// Where schemas, templates and web files are, in place of the embedded ones.
+pub const SHARE: &str = "MAJORDOMUS_SHARE";
+/// No colour, whatever the terminal can do.
+const NO_COLOR: &str = "NO_COLOR";
+/// The terminal's kind; `dumb` has no colour.
+const TERM: &str = "TERM";
+/// An X display, which can show a browser.
+const DISPLAY: &str = "DISPLAY";
+/// A Wayland display, which can show a browser.
+const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
+/// Where `xdg-open` or `open` is looked for.
+const PATH: &str = "PATH";
+
+/// Every variable, in the order of the reference.
+pub const VARIABLES: &[Variable] = &[
+    Variable {
+        name: LOG,
+        reader: Reader::Executable,
+        effect: "what is logged to standard error: `error`, `warn`, `info`, `debug`, `trace`, or filters such as \
+                 `info,majordomus::lease=debug`; `server.log` never holds less than `info`",
+        default: "`info` for `mcp` and `serve`, `warn` for every other command",
+    },
+    Variable {
+        name: SHARE,
+        reader: Reader::Executable,
+        effect: "a folder whose files replace the schemas, templates and web files embedded in the executable; the \
+                 launcher sets it to `share/` of its own folder",
+        default: "the embedded files",
+    },
+    Variable {
+        name: "MAJORDOMUS_BIN",
+        reader: Reader::Launcher,
+        effect: "the executable to start, as it is, without a build",
+        default: "the one that the launcher built",
+    },
+    Variable {
+        name: "MAJORDOMUS_NO_BUILD",
+        reader: Reader::Launcher,
+        effect: "when not empty, start what is there and never build",
+        default: "built when missing; rebuilt beside the work when older than its sources",
+    },
+    Variable {
+        name: "CARGO_HOME",
+        reader: Reader::Launcher,
+        effect: "where `cargo` is, when `PATH` does not name it",
+        default: "`~/.cargo`",
+    },
+    Variable {
+        name: "HOME",
+        reader: Reader::Launcher,
+        effect: "as `CARGO_HOME`: `~/.cargo` is below it",
+        default: "`cargo` is looked for in `PATH` only",
+    },
+    Variable {
+        name: NO_COLOR,
+        reader: Reader::Executable,
+        effect: "when not empty, no colour",
+        default: "colour on a terminal",
+    },
+    Variable {
+        name: TERM,
+        reader: Reader::Executable,
+        effect: "`dumb` means no colour",
+        default: "colour on a terminal",
+    },
+    Variable {
+        name: DISPLAY,
+        reader: Reader::Executable,
+        effect: "`open` starts a browser only when this or `WAYLAND_DISPLAY` is set (Linux)",
+        default: "`open` prints a file to open",
+    },
+    Variable {
+        name: WAYLAND_DISPLAY,
+        reader: Reader::Executable,
+        effect: "as `DISPLAY`",
+        default: "`open` prints a file to open",
+    },
+    Variable {
+        name: PATH,
+        reader: Reader::Executable,
+        effect: "where `open` looks for `xdg-open` (Linux) or `open` (macOS)",
+        default: "`open` prints a file to open",
+    },
+];
+
+/// What the environment says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `MAJORDOMUS_LOG`.
+    pub log: Option<String>,
+    /// `MAJORDOMUS_SHARE`.
+    pub share: Option<PathBuf>,
+    /// Whether `NO_COLOR` or a dumb terminal forbids colour.
+    pub plain: bool,
+    /// Whether a browser can be shown.
+    pub display: bool,
+    /// The folders of `PATH`.
+    pub path: Vec<PathBuf>,
+}
+
+impl Settings {
+    /// Reads the environment.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::from(|name| std::env::var_os(name))
+    }
+
+    /// Reads from `lookup`, so that a test needs no environment. An empty value counts as unset.
+    fn from(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+        let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
+        Self {
+            log: get(LOG).and_then(|value| value.into_string().ok()),
+            share: get(SHARE).map(PathBuf::from),
+            plain: get(NO_COLOR).is_some() || get(TERM).is_none_or(|term| term == "dumb"),
+            display: cfg!(target_os = "macos")
+                || get(DISPLAY).is_some()
+                || get(WAYLAND_DISPLAY).is_some(),
+            path: get(PATH)
+                .map(|value| std::env::split_paths(&value).collect())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use super::{Reader, Settings, VARIABLES};
+
+    #[test]
+    fn every_variable_read_is_declared_and_every_declared_one_is_read() {
+        let asked = RefCell::new(BTreeSet::new());
+        let _settings = Settings::from(|name| {
+            asked.borrow_mut().insert(name.to_owned());
+            None
+        });
+        let declared: BTreeSet<_> = VARIABLES
+            .iter()
+            .filter(|variable| variable.reader == Reader::Executable)
+            .map(|variable| variable.name.to_owned())
+            .collect();
+        assert_eq!(asked.into_inner(), declared);
+    }
+
+    #[test]
+    fn an_empty_value_counts_as_unset() {
+        let settings = Settings::from(|name| (name != "TERM").then(Default::default));
+        assert_eq!(settings, Settings::from(|_| None));
+    }
+
+    #[test]
+    fn colour_needs_a_terminal_that_is_not_dumb_and_no_veto() {
+        let with = |pairs: &'static [(&str, &str)]| {
+            Settings::from(|name| {
+                let value = pairs.iter().find(|pair| pair.0 == name)?.1;
+                Some(value.into())
+            })
+        };
+        assert!(!with(&[("TERM", "xterm")]).plain);
+        assert!(with(&[("TERM", "dumb")]).plain);
+        assert!(with(&[("TERM", "xterm"), ("NO_COLOR", "1")]).plain);
+        assert!(with(&[]).plain);
+    }
+}

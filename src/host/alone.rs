@@ -1,0 +1,66 @@
+//! A server of this process's own for its own client, while there is nobody to share with (I3).
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::links::Links;
+use super::wiring::{Mode, Wiring};
+use super::{HostError, Settings};
+use crate::bridge::alone::Alone;
+use crate::bridge::attach::{Far, Link};
+use crate::bridge::wire;
+use crate::link::handshake::Auth;
+
+/// It runs on the bridge's own thread and ends with this value.
+#[derive(Debug)]
+pub(super) struct AloneServer {
+    task: JoinHandle<()>,
+}
+
+impl AloneServer {
+    /// Starts it and opens the link to it. Writes nothing, listens nowhere.
+    ///
+    /// # Errors
+    /// A registry that does not hold.
+    pub(super) fn start(
+        settings: &Settings,
+        reason: &Alone,
+        peer: Uuid,
+    ) -> Result<(Self, Link), HostError> {
+        let (_, url) = watch::channel(None);
+        let wiring = Wiring::new(settings, Mode::alone(reason), url)?;
+        let links = Links::new(
+            Arc::clone(&wiring.engine),
+            CancellationToken::new(),
+            |_peer, _seq| {},
+        );
+        let ((reader, writer), far) = wire::memory();
+        let auth = Auth {
+            peer,
+            generation: 1,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            digest: None,
+            revision: None,
+            mac: String::new(),
+        };
+        let task = tokio::spawn(async move { links.converse(&auth, far.0, far.1).await });
+        Ok((
+            Self { task },
+            Link {
+                reader,
+                writer,
+                far: Far::Alone,
+            },
+        ))
+    }
+}
+
+impl Drop for AloneServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

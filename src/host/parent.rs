@@ -1,0 +1,52 @@
+//! The end of the process that started this one: a client that is gone although its pipe is not (I11).
+//!
+//! Some clients die without closing the pipe, because a sibling of theirs holds its other end; servers that waited for
+//! the end of the pipe alone were found by the thousand.
+
+use nix::unistd::{Pid, getppid};
+
+/// The parent at the start of this process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parent(Pid);
+
+impl Parent {
+    /// Remembers who started this process.
+    pub(super) fn now() -> Self {
+        Self(getppid())
+    }
+
+    /// Waits until the parent is gone; for ever where it was gone, or init, from the start. Cancel safe.
+    pub(super) async fn gone(self) {
+        if self.0.as_raw() > 1 {
+            self.wait().await;
+        } else {
+            std::future::pending().await
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    async fn wait(self) {
+        use rustix::process::{Pid, PidfdFlags, pidfd_open};
+        use tokio::io::unix::AsyncFd;
+
+        let handle = Pid::from_raw(self.0.as_raw())
+            .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
+            .and_then(|handle| AsyncFd::new(handle).ok());
+        if getppid() != self.0 {
+            return;
+        }
+        // Readable means that the process ended. Without a handle the end of the pipe has to do.
+        match handle {
+            Some(handle) if handle.readable().await.is_ok() => {}
+            _ => std::future::pending().await,
+        }
+    }
+
+    /// Elsewhere there is no handle to wait for, and asking costs one system call that touches no disk.
+    #[cfg(not(target_os = "linux"))]
+    async fn wait(self) {
+        while getppid() == self.0 {
+            tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+        }
+    }
+}

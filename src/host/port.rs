@@ -1,0 +1,42 @@
+//! Which port a checkout's server listens on.
+//!
+//! The preferred port follows from the checkout and the user, so that a URL stays good from owner to owner. It lies
+//! outside the ephemeral range: a client that reconnects in a loop to a dead ephemeral port is given that very port as
+//! its own end, and then talks to itself.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use nix::unistd::Uid;
+use sha2::{Digest as _, Sha256};
+use tokio::net::TcpListener;
+
+use crate::floor::paths::Site;
+
+/// First preferred port.
+const FIRST: u16 = 20_000;
+/// How many there are.
+const COUNT: u64 = 10_000;
+
+/// The port that this checkout prefers.
+#[must_use]
+pub fn preferred(site: &Site) -> u16 {
+    use std::os::unix::ffi::OsStrExt as _;
+    let digest = Sha256::new()
+        .chain_update(site.root().as_os_str().as_bytes())
+        .chain_update(Uid::current().as_raw().to_be_bytes())
+        .finalize();
+    let number = digest
+        .iter()
+        .take(8)
+        .fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte));
+    FIRST + u16::try_from(number % COUNT).unwrap_or_default()
+}
+
+/// Binds a port of 127.0.0.1; 0 for any. `localhost` may be `::1` for one side and not for the other.
+///
+/// # Errors
+/// The system's own: `AddrInUse`, or `PermissionDenied` in a sandbox without loopback.
+pub async fn bind(port: u16) -> io::Result<TcpListener> {
+    TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
+}

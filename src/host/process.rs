@@ -1,0 +1,160 @@
+//! `majordomus mcp`: one client's bridge, and the host when it is elected.
+
+use std::io;
+
+use tokio::time::timeout;
+
+use super::alone::AloneServer;
+use super::hosting::{Hosting, Stop};
+use super::parent::Parent;
+use super::signals::{self, Ends};
+use super::wiring::Wiring;
+use super::{End, HostError, Settings};
+use crate::bridge::alone::Alone;
+use crate::bridge::attach::Link;
+use crate::bridge::{Bridge, Turn};
+use crate::floor::error::Chain;
+
+/// Serves one client on standard input and output until it is gone.
+///
+/// # Errors
+/// What keeps a process from serving even its own client: no runtime, no standard input.
+pub fn run(settings: &Settings) -> Result<End, HostError> {
+    if !io::IsTerminal::is_terminal(&io::stdin()) {
+        signals::leave_process_group();
+    }
+    let ends = Ends::listen().map_err(HostError::Runtime)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(HostError::Runtime)?;
+    let end = runtime.block_on(Process::live(settings, ends));
+    // The fallback for a stdin that is no pipe reads in a thread that nothing can wake.
+    runtime.shutdown_background();
+    end
+}
+
+struct Process<'a> {
+    settings: &'a Settings,
+    bridge: Bridge,
+    hosting: Option<Hosting>,
+    alone: Option<AloneServer>,
+}
+
+impl<'a> Process<'a> {
+    async fn live(settings: &'a Settings, mut ends: Ends) -> Result<End, HostError> {
+        let shared = if settings.shares() {
+            settings.site.clone()
+        } else {
+            None
+        };
+        let compiled = {
+            let settings = settings.clone();
+            Box::new(move || Wiring::compiled(&settings))
+        };
+        let bridge = Bridge::open(shared, compiled).map_err(HostError::Stdio)?;
+        let mut process = Self {
+            settings,
+            bridge,
+            hosting: None,
+            alone: None,
+        };
+        let signal = process.carry(&mut ends).await;
+        process.finish(signal, &mut ends).await
+    }
+
+    /// Runs the bridge until its client is gone or a signal comes.
+    async fn carry(&mut self, ends: &mut Ends) -> Option<i32> {
+        let mut link = None;
+        let parent_gone = Parent::now().gone();
+        tokio::pin!(parent_gone);
+        loop {
+            let turn = tokio::select! {
+                biased;
+                signal = ends.first() => return Some(signal),
+                () = &mut parent_gone => {
+                    tracing::info!("the process that started this one is gone");
+                    return None;
+                }
+                () = severed(self.hosting.as_ref()) => {
+                    self.hosting = None;
+                    self.bridge.cut("this process's own host was wedged");
+                    continue;
+                }
+                turn = self.bridge.run(link.take()) => turn,
+            };
+            link = match turn {
+                Turn::Gone => return None,
+                Turn::Alone(reason) => self.serve_alone(reason),
+                Turn::Elected(ownership) => {
+                    let peer = self.bridge.peer();
+                    match Hosting::start(ownership, self.settings, Some(peer)).await {
+                        Ok((hosting, link)) => {
+                            self.hosting = Some(hosting);
+                            self.alone = None;
+                            link
+                        }
+                        Err(error) => self.serve_alone(Alone::Host(Chain(&error).to_string())),
+                    }
+                }
+            };
+        }
+    }
+
+    fn serve_alone(&mut self, reason: Alone) -> Option<Link> {
+        let reason = if self.settings.standalone {
+            Alone::Asked
+        } else {
+            reason
+        };
+        if matches!(reason, Alone::Asked) {
+            tracing::info!("{reason}");
+        } else {
+            tracing::warn!(%reason, "this client is served alone");
+        }
+        match AloneServer::start(self.settings, &reason, self.bridge.peer()) {
+            Ok((server, link)) => {
+                self.alone = Some(server);
+                Some(link)
+            }
+            Err(error) => {
+                tracing::error!(error = %Chain(&error), "not even this client can be served");
+                None
+            }
+        }
+    }
+
+    /// Ends in order: the host releases, the client gets what is ready, and who lives on is told where to go.
+    async fn finish(mut self, signal: Option<i32>, ends: &mut Ends) -> Result<End, HostError> {
+        let Some(hosting) = self.hosting.take() else {
+            return Ok(signal.map_or(End::Done, End::Signal));
+        };
+        let mut signal = signal;
+        if signal.is_none() {
+            // The client is gone and its peer leaves the board at once, even if somebody else still needs this host.
+            self.bridge.hang_up();
+            tokio::select! {
+                () = hosting.unneeded() => {}
+                late = ends.first() => signal = Some(late),
+            }
+        }
+        let why = if signal.is_some() {
+            Stop::Signal
+        } else {
+            Stop::ClientGone
+        };
+        // The order is given before anything is waited for: a client that is gone takes no last words.
+        hosting.order(why);
+        let words = timeout(why.patience(), self.bridge.last_words());
+        // Past its time, what the client has not read it does not get; the process ends.
+        let (_unread, ()) = tokio::join!(words, hosting.released(why));
+        Ok(signal.map_or(End::Done, End::Signal))
+    }
+}
+
+async fn severed(hosting: Option<&Hosting>) {
+    match hosting {
+        Some(hosting) => hosting.severed().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,65 @@
+//! Signals that end the process, as events; no handler touches a file (I4).
+
+use std::io;
+use std::thread;
+
+use nix::unistd::{Pid, getpgrp, getpid, setpgid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use tokio::sync::watch;
+
+/// The signals that were seen.
+#[derive(Debug, Clone)]
+pub(super) struct Ends(watch::Receiver<Option<i32>>);
+
+impl Ends {
+    /// Listens for SIGTERM, SIGINT and SIGHUP. A second one ends the process at once.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub(super) fn listen() -> io::Result<Self> {
+        let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+        let (sender, receiver) = watch::channel(None);
+        thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                for signal in signals.forever() {
+                    if sender.borrow().is_some() {
+                        die_of(signal);
+                    }
+                    sender.send_replace(Some(signal));
+                }
+            })?;
+        Ok(Self(receiver))
+    }
+
+    /// Waits for the first signal. Cancel safe.
+    pub(super) async fn first(&mut self) -> i32 {
+        loop {
+            if let Some(signal) = *self.0.borrow_and_update() {
+                return signal;
+            }
+            if self.0.changed().await.is_err() {
+                // The thread is gone, so no signal will ever be seen.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}
+
+/// Ends the process the way the signal does by default, so that its parent sees what ended it.
+pub(super) fn die_of(signal: i32) {
+    if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
+        tracing::error!(%error, signal, "cannot die of the signal");
+    }
+}
+
+/// Leaves the client's process group, first of all: a client that stops its group on Ctrl-Z must not stop the server
+/// of all the others (I5b).
+pub(super) fn leave_process_group() {
+    if getpgrp() != getpid() {
+        let own = Pid::from_raw(0);
+        // A session leader cannot, and need not: it has a group of its own.
+        drop(setpgid(own, own));
+    }
+}

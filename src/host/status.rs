@@ -1,0 +1,81 @@
+//! What a server says of itself.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use super::hosting::Stop;
+use super::links::Links;
+use super::wiring::Mode;
+use crate::capabilities::{self, Ending, ServerControl, ServerStatus, Status};
+use crate::floor::paths::Site;
+use crate::registry::{Refusal, RefusalCode};
+
+/// The status of one server of this process.
+pub(super) struct HostStatus {
+    pub(super) mode: Mode,
+    pub(super) site: Option<Site>,
+    pub(super) url: watch::Receiver<Option<String>>,
+    pub(super) links: Arc<OnceLock<Arc<Links>>>,
+    pub(super) since: Instant,
+}
+
+impl ServerStatus for HostStatus {
+    fn status(&self) -> Status {
+        let links = self.links.get();
+        let (instance, epoch, mode) = match &self.mode {
+            Mode::Owner { ownership, .. } => (
+                ownership.instance().to_owned(),
+                ownership.epoch(),
+                capabilities::Mode::Owner,
+            ),
+            Mode::Alone { .. } => (String::new(), 0, capabilities::Mode::Alone),
+            Mode::Standalone => (String::new(), 0, capabilities::Mode::Standalone),
+        };
+        let files = match (&self.mode, &self.site) {
+            (Mode::Owner { .. }, Some(site)) => touched(site),
+            _ => Vec::new(),
+        };
+        Status {
+            instance,
+            epoch,
+            pid: std::process::id(),
+            url: self.url.borrow().clone(),
+            mode,
+            draining: links.is_some_and(|links| links.is_ending()),
+            links: links.map_or(0, |links| links.count()),
+            uptime: self.since.elapsed(),
+            files,
+        }
+    }
+}
+
+impl ServerControl for HostStatus {
+    fn stop(&self, ending: Ending) -> Result<(), Refusal> {
+        let Mode::Owner { stop, .. } = &self.mode else {
+            let what = "this server serves one client alone and ends with it";
+            return Err(Refusal::new(RefusalCode::Refused, what));
+        };
+        // The host reads this when it comes to it; the answer to this call is sent within its drain.
+        stop.send_replace(Some(match ending {
+            Ending::Server => Stop::Demote,
+            Ending::Everyone => Stop::All,
+        }));
+        Ok(())
+    }
+}
+
+/// Every file that an owner touches, as people see it.
+fn touched(site: &Site) -> Vec<String> {
+    [
+        site.lease_document(),
+        site.lease_lock(),
+        site.log(),
+        site.token(),
+        site.board(),
+    ]
+    .iter()
+    .map(|path| site.shown(path))
+    .collect()
+}

@@ -1,0 +1,260 @@
+//! What a server is made of, put together for each way of serving.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+use super::hosting::Stop;
+use super::links::{Introduction, Links};
+use super::status::HostStatus;
+use super::{HostError, Settings};
+use crate::board::{Board, Place};
+use crate::bridge::alone::Alone;
+use crate::capabilities::{self, ServerStatus, Services};
+use crate::floor::error::Chain;
+use crate::http::{self, Ended, Http, Limits, LinkStream, Parts, Secrets, SignIn};
+use crate::lease::{Ownership, Token};
+use crate::mcp::{About, Admission, Engine, Standing};
+use crate::registry::{Changes, PeerId, Presence};
+
+/// How a server of this process serves.
+#[derive(Clone)]
+pub(super) enum Mode {
+    /// It owns the checkout.
+    Owner {
+        ownership: Arc<Ownership>,
+        /// Cancelled when the lease turns out to be lost.
+        lost: CancellationToken,
+        /// Stops the host.
+        stop: watch::Sender<Option<Stop>>,
+    },
+    /// It serves one client and says why.
+    Alone { reason: String, holder: bool },
+    /// It serves one client, as asked.
+    Standalone,
+}
+
+impl Mode {
+    /// The mode of a server for one client.
+    pub(super) fn alone(reason: &Alone) -> Self {
+        match reason {
+            Alone::Asked => Self::Standalone,
+            reason => Self::Alone {
+                reason: reason.to_string(),
+                holder: reason.has_holder(),
+            },
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        match self {
+            Self::Owner { .. } => Standing::Owner,
+            Self::Alone { reason, holder } => Standing::Alone {
+                reason: reason.clone(),
+                holder: *holder,
+            },
+            Self::Standalone => Standing::Standalone,
+        }
+    }
+}
+
+/// One server's parts.
+pub(super) struct Wiring {
+    pub(super) engine: Arc<Engine>,
+    board: Arc<Board>,
+    mode: Mode,
+    links: Arc<OnceLock<Arc<Links>>>,
+}
+
+impl Wiring {
+    /// Puts a server together. No file is opened and nothing is written.
+    ///
+    /// # Errors
+    /// [`HostError::Registry`].
+    pub(super) fn new(
+        settings: &Settings,
+        mode: Mode,
+        url: watch::Receiver<Option<String>>,
+    ) -> Result<Self, HostError> {
+        let changes = Changes::default();
+        let place = match (&mode, &settings.site) {
+            (Mode::Owner { .. }, Some(site)) => Place::File(site.board()),
+            _ => Place::Memory,
+        };
+        let config = capabilities::services::board_config(settings.site.as_ref(), place);
+        let board = Board::open(config, changes.clone());
+        let links = Arc::new(OnceLock::new());
+        let status = Arc::new(HostStatus {
+            mode: mode.clone(),
+            site: settings.site.clone(),
+            url: url.clone(),
+            links: Arc::clone(&links),
+            since: Instant::now(),
+        });
+        let services = Services {
+            site: settings.site.clone(),
+            board: Arc::clone(&board),
+            status: Arc::clone(&status) as Arc<dyn ServerStatus>,
+            control: status,
+            provider: settings.provider,
+        };
+        let registry = capabilities::registry(&services).map_err(HostError::Registry)?;
+        let admission = match &mode {
+            Mode::Owner {
+                ownership, lost, ..
+            } => {
+                let (ownership, lost) = (Arc::clone(ownership), lost.clone());
+                Admission::by(move || {
+                    let admits = ownership.admits();
+                    if !admits {
+                        lost.cancel();
+                    }
+                    admits
+                })
+            }
+            Mode::Alone { .. } | Mode::Standalone => Admission::always(),
+        };
+        let about = About {
+            version: env!("CARGO_PKG_VERSION"),
+            url,
+            standing: mode.standing(),
+            admission,
+        };
+        let presence: Arc<dyn Presence> = Arc::clone(&board) as Arc<dyn Presence>;
+        let engine = Engine::new(Arc::new(registry), presence, changes, about);
+        Ok(Self {
+            engine,
+            board,
+            mode,
+            links,
+        })
+    }
+
+    /// The engine that answers the opening while there is no owner: the same registry, and a board in memory.
+    pub(super) fn compiled(settings: &Settings) -> Arc<Engine> {
+        let (_, url) = watch::channel(None);
+        let reason = "no server is there yet, this is the compiled registry".to_owned();
+        let wiring = Self::new(
+            settings,
+            Mode::Alone {
+                reason,
+                holder: false,
+            },
+            url,
+        );
+        wiring
+            .expect("because a test builds this very registry")
+            .engine
+    }
+
+    /// Agrees with the board on the epoch: the larger of both.
+    pub(super) async fn agree_on_epoch(&self, ownership: &Ownership) {
+        let epoch = self.board.epoch(ownership.epoch()).await;
+        ownership.raise_epoch(epoch);
+    }
+
+    /// What lets go of a once-key whose answer has arrived.
+    pub(super) fn acknowledge(&self) -> impl Fn(PeerId, u64) + Send + Sync + 'static {
+        let board = Arc::clone(&self.board);
+        move |peer, seq| board.acknowledge(&peer.to_string(), seq)
+    }
+
+    /// Says whose client is the owner's own: the next owner does not wait for it.
+    pub(super) fn own(&self, peer: PeerId) {
+        self.board.own(peer);
+    }
+
+    /// Lets the status count these links.
+    pub(super) fn count_links(&self, links: &Arc<Links>) {
+        // Called once, by the host that made both.
+        drop(self.links.set(Arc::clone(links)));
+    }
+
+    /// The HTTP side.
+    pub(super) fn http(
+        &self,
+        settings: &Settings,
+        token: &Token,
+        links: Arc<Links>,
+        intro: Introduction,
+    ) -> Arc<Http> {
+        let secrets = Arc::new(Secrets::new(&token.reveal(), &intro.root_id));
+        let standing = HttpStanding {
+            mode: self.mode.clone(),
+            intro: intro.clone(),
+        };
+        let door = move |stream: LinkStream| {
+            tokio::spawn(Arc::clone(&links).accept(stream, intro.clone()));
+        };
+        Http::new(Parts {
+            engine: Arc::clone(&self.engine),
+            ledger: Arc::new(EndedSessions(Arc::clone(&self.board))),
+            version: env!("CARGO_PKG_VERSION"),
+            standing: Arc::new(standing),
+            auth: settings.auth,
+            sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
+            secrets,
+            link: Arc::new(door),
+            limits: Limits::default(),
+            share: settings.share.clone(),
+        })
+    }
+}
+
+/// Keeps what clients ended where the next owner finds it.
+struct EndedSessions(Arc<Board>);
+
+impl http::SessionLedger for EndedSessions {
+    fn end(&self, session: &str, until_ms: u64) {
+        self.0.end_session(session, until_ms);
+    }
+
+    fn ended(&self) -> Pin<Box<dyn Future<Output = Ended> + Send>> {
+        let board = Arc::clone(&self.0);
+        Box::pin(async move {
+            board.ended_sessions().await.unwrap_or_else(|error| {
+                warn!(error = %Chain(&error), "ended sessions cannot be read, some may come back");
+                Ended::new()
+            })
+        })
+    }
+}
+
+/// What HTTP says of this server.
+struct HttpStanding {
+    mode: Mode,
+    intro: Introduction,
+}
+
+impl http::Standing for HttpStanding {
+    fn instance(&self) -> &str {
+        &self.intro.instance
+    }
+
+    fn root_id(&self) -> &str {
+        &self.intro.root_id
+    }
+
+    fn epoch(&self) -> u64 {
+        self.intro.epoch
+    }
+
+    fn admits(&self) -> bool {
+        match &self.mode {
+            Mode::Owner {
+                ownership, lost, ..
+            } => {
+                let admits = ownership.admits();
+                if !admits {
+                    lost.cancel();
+                }
+                admits
+            }
+            Mode::Alone { .. } | Mode::Standalone => true,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What has a test: invariants, capabilities, flags. `just coverage` prints the list.
+//!
+//! An invariant has one if a test cites it. A capability has one if a test names its id, its tool, its URI or its route;
+//! a flag, if one file of tests names both it and its command. That shows what nobody looked at, not how well the rest
+//! is tested.
+
+use std::collections::BTreeSet;
+
+use clap::CommandFactory as _;
+use majordomus::cli::{arguments::Arguments, offline};
+
+use super::citations::{all_cited, numbered};
+use super::source::Source;
+use super::{none_of, rust_files, text};
+
+/// Flags without a test, as `command --flag`, and why. An entry that has a test fails: the list only shrinks.
+const UNTESTED: &[(&str, &str)] = &[];
+
+/// What nobody wrote: clap's own.
+const GIVEN: &[&str] = &["help", "version"];
+
+/// One thing that should have a test.
+#[derive(Debug)]
+struct Item {
+    name: String,
+    tested_in: Vec<String>,
+}
+
+/// The string literals of each file of tests; this folder's own do not count.
+fn literals() -> Vec<(String, Vec<String>)> {
+    let files = rust_files("tests").into_iter();
+    let black_box = files.filter(|(path, _)| !path.starts_with("tests/it/architecture"));
+    black_box
+        .map(|(path, text)| (path, Source::parse(&text).strings))
+        .collect()
+}
+
+/// Whether a literal is `name`, or has it as a whole word, as a command line written in one string has.
+fn says(literal: &str, name: &str) -> bool {
+    let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':'));
+    literal.split(ends).any(|word| word == name)
+}
+
+fn named_in(files: &[(String, Vec<String>)], names: &[&str]) -> Vec<String> {
+    let all_named = |literals: &[String]| {
+        let mut names = names.iter();
+        names.all(|name| literals.iter().any(|literal| says(literal, name)))
+    };
+    let found = files.iter().filter(|(_, literals)| all_named(literals));
+    found.map(|(path, _)| path.clone()).collect()
+}
+
+fn capabilities(files: &[(String, Vec<String>)]) -> Vec<Item> {
+    let registry = offline::registry(None).unwrap_or_else(|failure| panic!("{failure:?}"));
+    let item = |capability: &majordomus::registry::capability::Capability| {
+        let exposure = &capability.exposure;
+        let names = [
+            Some(capability.id),
+            exposure.tool,
+            exposure.resource,
+            exposure.route,
+        ];
+        let tested: BTreeSet<_> = names
+            .iter()
+            .flatten()
+            .flat_map(|name| named_in(files, &[name]))
+            .collect();
+        Item {
+            name: capability.id.to_owned(),
+            tested_in: tested.into_iter().collect(),
+        }
+    };
+    registry.all().iter().map(item).collect()
+}
+
+fn flags(files: &[(String, Vec<String>)]) -> Vec<Item> {
+    let all = Arguments::command();
+    let mut items: Vec<_> = all
+        .get_arguments()
+        .filter_map(clap::Arg::get_long)
+        .filter(|long| !GIVEN.contains(long))
+        .map(|long| Item {
+            name: format!("majordomus --{long}"),
+            tested_in: named_in(files, &[&format!("--{long}")]),
+        })
+        .collect();
+    for command in all.get_subcommands() {
+        let longs = command.get_arguments().filter_map(clap::Arg::get_long);
+        for long in longs.filter(|long| !GIVEN.contains(long)) {
+            let flag = format!("--{long}");
+            items.push(Item {
+                name: format!("{} {flag}", command.get_name()),
+                tested_in: named_in(files, &[command.get_name(), &flag]),
+            });
+        }
+    }
+    items
+}
+
+fn show(heading: &str, items: &[Item]) {
+    println!("\n{heading}");
+    for item in items {
+        let tests = item.tested_in.join(" ");
+        println!(
+            "  {:<32} {}",
+            item.name,
+            if tests.is_empty() { "NO TEST" } else { &tests }
+        );
+    }
+}
+
+fn without_test(items: &[Item]) -> Vec<String> {
+    let bare = items.iter().filter(|item| item.tested_in.is_empty());
+    bare.map(|item| item.name.clone()).collect()
+}
+
+#[test]
+fn coverage_of_invariants() {
+    let cited = all_cited();
+    for name in numbered(&text("ARCHITECTURE.md")) {
+        println!(
+            "  {name:<32} {}",
+            if cited.contains(&name) {
+                "cited"
+            } else {
+                "NO TEST"
+            }
+        );
+    }
+    // `every_invariant_is_cited_by_a_test` judges.
+}
+
+#[test]
+fn coverage_of_capabilities() {
+    let items = capabilities(&literals());
+    assert!(!items.is_empty());
+    show("capabilities", &items);
+    none_of(&without_test(&items));
+}
+
+#[test]
+fn coverage_of_flags() {
+    let items = flags(&literals());
+    assert!(!items.is_empty());
+    show("flags", &items);
+    let mut bare: BTreeSet<_> = without_test(&items).into_iter().collect();
+    let stale: Vec<_> = UNTESTED
+        .iter()
+        .filter(|(name, _)| !bare.remove(*name))
+        .collect();
+    none_of(&bare.into_iter().collect::<Vec<_>>());
+    assert!(
+        stale.is_empty(),
+        "these have a test now, or are gone: {stale:?}"
+    );
+}
+
+#[test]
+fn a_planted_gap_is_noticed() {
+    let files = [(
+        "tests/it/a.rs".to_owned(),
+        vec!["serve --port 0".to_owned(), "peers.list".to_owned()],
+    )];
+    assert_eq!(named_in(&files, &["serve", "--port"]), ["tests/it/a.rs"]);
+    assert!(named_in(&files, &["serve", "--por"]).is_empty());
+    assert!(named_in(&files, &["mcp", "--port"]).is_empty());
+    assert!(named_in(&files, &["peers"]).is_empty());
+}

@@ -1,0 +1,133 @@
+//! Whatever stands where the lease document or the lock should be, the next process starts and replaces it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use crate::support::{BOUND, Client, Repository, checks, wait_some};
+
+/// Guards I2: each of these is found at start; the process owns, replaces it and names what it found.
+#[test]
+fn whatever_the_document_holds_the_next_process_starts_and_replaces_it() {
+    let mut foreign = json!({ "schema": "somebody-elses/v9", "url": "http://127.0.0.1:9/" });
+    foreign["pid"] = json!(1);
+    let texts: [(&str, Vec<u8>); 9] = [
+        ("empty", Vec::new()),
+        ("garbage", b"not json at all".to_vec()),
+        ("binary", (0..=255).collect()),
+        (
+            "half",
+            br#"{"schema":"majordomus-mcp-lease/v1","state":"rea"#.to_vec(),
+        ),
+        ("foreign", foreign.to_string().into_bytes()),
+        (
+            "of the wrong types",
+            br#"{"schema":"majordomus-mcp-lease/v1","state":5,"pid":"x","epoch":-1,"link":[]}"#
+                .to_vec(),
+        ),
+        ("an array", b"[1,2,3]".to_vec()),
+        ("deep", [vec![b'['; 100_000], vec![b']'; 100_000]].concat()),
+        ("null", b"null".to_vec()),
+    ];
+    for (what, bytes) in texts {
+        let repository = Repository::new();
+        fs::create_dir_all(repository.state()).unwrap();
+        fs::write(repository.document(), bytes).unwrap();
+        owns(&repository, what);
+    }
+}
+
+/// Guards I2, I15.
+#[test]
+fn a_huge_document_is_not_read() {
+    let repository = Repository::new();
+    fs::create_dir_all(repository.state()).unwrap();
+    let file = fs::File::create(repository.document()).unwrap();
+    file.set_len(8 << 30).unwrap();
+    let client = owns(&repository, "huge");
+    if let Some(memory) = client.resident_kib() {
+        assert!(memory < 128 * 1024, "{memory} KiB");
+    }
+}
+
+/// Guards I2.
+#[test]
+fn a_document_that_is_a_symlink_is_replaced_and_its_target_is_left_alone() {
+    let repository = Repository::new();
+    fs::create_dir_all(repository.state()).unwrap();
+    let target = repository.outside().join("target.json");
+    fs::write(&target, "precious").unwrap();
+    std::os::unix::fs::symlink(&target, repository.document()).unwrap();
+    let _client = owns(&repository, "a symlink");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
+    assert!(
+        fs::symlink_metadata(repository.document())
+            .unwrap()
+            .is_file()
+    );
+}
+
+/// Guards I2.
+#[test]
+fn a_lock_that_is_a_symlink_is_not_followed() {
+    let repository = Repository::new();
+    fs::create_dir_all(repository.state()).unwrap();
+    let target = repository.outside().join("target.lock");
+    std::os::unix::fs::symlink(&target, repository.state().join("server.lock")).unwrap();
+    let client = repository.attached("client");
+    checks::succeeded(&client.call("majordomus_peers", &json!({})));
+    assert!(!target.exists(), "created through the symlink");
+}
+
+/// Guards I2.
+#[test]
+fn a_document_that_is_a_directory_or_a_fifo_stops_nobody() {
+    for what in ["directory", "fifo"] {
+        let repository = Repository::new();
+        fs::create_dir_all(repository.state()).unwrap();
+        if what == "directory" {
+            fs::create_dir(repository.document()).unwrap();
+            fs::write(repository.document().join("inside"), "x").unwrap();
+        } else {
+            let mode = nix::sys::stat::Mode::S_IRWXU;
+            nix::unistd::mkfifo(&repository.document(), mode).unwrap();
+        }
+        owns(&repository, what);
+    }
+}
+
+/// Guards I2: as root it is merely replaced; as a user it cannot be read.
+#[test]
+fn an_unreadable_document_is_replaced() {
+    let repository = Repository::new();
+    fs::create_dir_all(repository.state()).unwrap();
+    fs::write(repository.document(), "{}").unwrap();
+    fs::set_permissions(repository.document(), fs::Permissions::from_mode(0o000)).unwrap();
+    owns(&repository, "unreadable");
+}
+
+/// Starts a client, expects that it owns and that the log names what was found.
+#[track_caller]
+fn owns(repository: &Repository, what: &str) -> Client {
+    let client = repository.attached("client");
+    let lease = wait_some(
+        &format!("a document in place of one that is {what}"),
+        BOUND,
+        || repository.lease().filter(|lease| lease["state"] == "ready"),
+    );
+    assert_eq!(lease["pid"], client.pid(), "{what}: {lease}");
+    let second = repository.attached("second");
+    let list = second.tool("majordomus_peers", &json!({}));
+    assert_eq!(
+        checks::attached(&list),
+        ["client", "second"],
+        "{what}: {list}"
+    );
+    let log = repository.log();
+    assert!(
+        log.contains("found") || log.contains("took over") || log.contains("replac"),
+        "{what}: {log}"
+    );
+    client
+}

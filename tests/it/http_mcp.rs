@@ -1,0 +1,210 @@
+//! MCP over POST, in both eras.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use crate::http::served;
+use crate::support::{BOUND, Http, checks, frames, wait_for};
+
+/// A client of `/mcp`.
+fn mcp(http: &Http) -> Http {
+    http.clone()
+        .with("Accept", "application/json, text/event-stream")
+}
+
+#[test]
+fn a_legacy_session_lives_from_initialize_to_delete() {
+    let (repository, owner, http) = served();
+    let http = mcp(&http);
+    let post = |http: &Http, id: i64, method: &str, params: Value| {
+        http.post("/mcp", &frames::request(&json!(id), method, &params))
+    };
+    let mut reply = post(
+        &http,
+        1,
+        "initialize",
+        frames::initialize("direct", frames::LEGACY),
+    );
+    assert_eq!(reply.status, 200);
+    let session = reply
+        .header("mcp-session-id")
+        .expect("a session id")
+        .to_owned();
+    assert!(session.len() >= 16 && session.bytes().all(|byte| (0x21..0x7f).contains(&byte)));
+    assert_eq!(reply.json()["result"]["protocolVersion"], frames::LEGACY);
+
+    let missing = post(&http, 2, "tools/list", json!({}));
+    assert_eq!(missing.status, 400, "a missing session id");
+    let unknown = post(
+        &http.clone().with("Mcp-Session-Id", "forged"),
+        2,
+        "tools/list",
+        json!({}),
+    );
+    assert_eq!(unknown.status, 404, "an unknown session id");
+    let mut flipped = session.clone().into_bytes();
+    let last = flipped.len() - 1;
+    flipped[last] = if flipped[last] == b'a' { b'b' } else { b'a' };
+    let flipped = String::from_utf8(flipped).unwrap();
+    let forged = post(
+        &http.clone().with("Mcp-Session-Id", &flipped),
+        2,
+        "tools/list",
+        json!({}),
+    );
+    assert_eq!(forged.status, 404, "a session id that nobody minted");
+
+    let own = http
+        .with("Mcp-Session-Id", &session)
+        .with("MCP-Protocol-Version", frames::LEGACY);
+    let notice = own.post(
+        "/mcp",
+        &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+    );
+    assert_eq!(notice.status, 202);
+    let tools = post(&own, 3, "tools/list", json!({})).json();
+    assert!(tools["result"]["tools"].is_array(), "{tools}");
+    let list = owner.tool("majordomus_peers", &json!({}));
+    assert_eq!(checks::attached(&list), ["direct", "owner"]);
+    assert_eq!(checks::peer(&list, "direct").unwrap()["transport"], "http");
+    assert_eq!(own.get("/mcp").status, 405, "no stream by GET yet");
+
+    assert!((200..300).contains(&own.send("DELETE", "/mcp").status));
+    assert_eq!(post(&own, 4, "tools/list", json!({})).status, 404);
+    wait_for("the peer left with its session", BOUND, || {
+        checks::attached(&owner.tool("majordomus_peers", &json!({}))) == ["owner"]
+    });
+    drop(repository);
+}
+
+#[test]
+fn the_modern_era_over_http_checks_its_headers() {
+    let (_repository, _owner, http) = served();
+    let base = mcp(&http);
+    let version = base.with("MCP-Protocol-Version", frames::MODERN);
+    let ask = |http: &Http, method: &str, params: Value| {
+        let params = frames::modern("direct", &params);
+        http.post("/mcp", &frames::request(&json!(7), method, &params))
+    };
+    let good = version.clone().with("Mcp-Method", "tools/list");
+    let mut reply = ask(&good, "tools/list", json!({}));
+    assert_eq!(reply.status, 200);
+    assert!(
+        reply.header("mcp-session-id").is_none(),
+        "no session is minted"
+    );
+    let answer = reply.json();
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+
+    let mut wrong_method = ask(
+        &version.clone().with("Mcp-Method", "ping"),
+        "tools/list",
+        json!({}),
+    );
+    assert_eq!(wrong_method.status, 400);
+    assert_eq!(wrong_method.json()["error"]["code"], -32020);
+    let named = version.clone().with("Mcp-Method", "tools/call");
+    let call = frames::call("majordomus_peers", &json!({}));
+    let mut no_name = ask(&named, "tools/call", call.clone());
+    assert_eq!(no_name.status, 400);
+    assert_eq!(no_name.json()["error"]["code"], -32020);
+    assert_eq!(
+        ask(
+            &named.clone().with("Mcp-Name", "majordomus_peers"),
+            "tools/call",
+            call.clone()
+        )
+        .status,
+        200
+    );
+    let encoded = named.with("Mcp-Name", "=?base64?bWFqb3Jkb211c19wZWVycw==?=");
+    assert_eq!(ask(&encoded, "tools/call", call).status, 200);
+
+    let mut unknown = ask(&version.with("Mcp-Method", "no/such"), "no/such", json!({}));
+    assert_eq!(unknown.status, 404);
+    assert_eq!(unknown.json()["error"]["code"], -32601);
+}
+
+#[test]
+fn a_revision_nobody_knows_is_refused_with_the_ones_we_know() {
+    let (_repository, _owner, http) = served();
+    let http = mcp(&http)
+        .with("MCP-Protocol-Version", "2999-01-01")
+        .with("Mcp-Method", "tools/list");
+    let mut params = frames::modern("direct", &json!({}));
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2999-01-01");
+    let mut reply = http.post("/mcp", &frames::request(&json!(1), "tools/list", &params));
+    assert_eq!(reply.status, 400);
+    let error = reply.json()["error"].clone();
+    assert_eq!(error["code"], -32022, "{error}");
+    assert!(
+        error["data"]["supported"]
+            .to_string()
+            .contains(frames::MODERN),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_dropped_connection_cancels_a_modern_call_and_nothing_else() {
+    let (_repository, owner, http) = served();
+    let client = mcp(&http)
+        .with("MCP-Protocol-Version", frames::MODERN)
+        .with("Mcp-Method", "tools/call")
+        .with("Mcp-Name", "conformance_slow");
+    let params = frames::modern(
+        "direct",
+        &frames::call("conformance_slow", &json!({ "ms": 60_000 })),
+    );
+    let body = frames::request(&json!(1), "tools/call", &params).to_string();
+    let request = format!(
+        "{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        client.head("POST", "/mcp"),
+        body.len()
+    );
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(http.address()).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+    }
+    owner.tool("conformance_echo", &json!({ "value": 1 }));
+    // An owner that still ran the dropped calls could not drain.
+    owner.close();
+    let (status, time) = owner.exit_timed();
+    println!("ended after {time:?}");
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+fn an_answer_that_takes_longer_than_a_second_becomes_a_stream() {
+    let (_repository, _owner, http) = served();
+    let http = mcp(&http);
+    let initialize = frames::request(
+        &json!(1),
+        "initialize",
+        &frames::initialize("direct", frames::LEGACY),
+    );
+    let session = http
+        .post("/mcp", &initialize)
+        .header("mcp-session-id")
+        .unwrap()
+        .to_owned();
+    let http = http
+        .with("Mcp-Session-Id", &session)
+        .with("MCP-Protocol-Version", frames::LEGACY);
+    let call = |ms: u64| {
+        let params = frames::call("conformance_slow", &json!({ "ms": ms }));
+        http.post("/mcp", &frames::request(&json!(2), "tools/call", &params))
+    };
+    let mut quick = call(1);
+    assert_eq!(quick.header("content-type"), Some("application/json"));
+    checks::succeeded(&quick.json());
+    let mut slow = call(1800);
+    assert!(
+        slow.header("content-type")
+            .is_some_and(|kind| kind.starts_with("text/event-stream")),
+        "{slow:?}"
+    );
+    checks::succeeded(&slow.json());
+}

@@ -1,0 +1,37 @@
+//! The black-box suite: every promise, kept by the built executable, as a user and as MCP clients meet it.
+//!
+//! One binary, so that the crate is linked once. `README.md` beside this file maps each promise to its test. A test's
+//! name is the sentence it proves; `/// Guards In.` above it names the invariant of `ARCHITECTURE.md`.
+//!
+//! Deliberately absent: anything that only the library knows, sleeps, ports chosen here, and assertions on speed
+//! (a time is printed; `benches/` and `torture` judge it).
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by panicking and speaks through the harness"
+)]
+
+mod architecture;
+mod bridge;
+mod cli;
+mod degraded;
+mod files;
+mod flags;
+mod hostile;
+mod http;
+mod http_mcp;
+mod launcher;
+mod lease;
+mod listed;
+mod mcp_legacy;
+mod mcp_modern;
+mod openapi;
+mod peers;
+mod removed;
+mod serve;
+mod squatted;
+mod stalled;
+mod storm;
+mod support;
+mod takeover;

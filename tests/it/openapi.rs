@@ -1,0 +1,147 @@
+//! The OpenAPI document and the page that shows it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::Repository;
+
+/// The document of a running server.
+fn document(repository: &Repository) -> Value {
+    let mut reply = repository.http().get("/openapi.json");
+    assert_eq!(reply.status, 200);
+    reply.json()
+}
+
+/// Guards I9.
+#[test]
+fn the_document_is_openapi_3_1_and_every_reference_in_it_resolves() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let document = document(&repository);
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
+    let mut references = BTreeSet::new();
+    collect(&document, &mut references);
+    for reference in references {
+        let pointer = reference.strip_prefix('#').expect("only local references");
+        assert!(
+            document.pointer(pointer).is_some(),
+            "{reference} leads nowhere"
+        );
+    }
+}
+
+fn collect(value: &Value, references: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                if let ("$ref", Value::String(target)) = (key.as_str(), inner) {
+                    references.insert(target.clone());
+                }
+                collect(inner, references);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, references)),
+        _ => {}
+    }
+}
+
+/// Guards I9: what the document says exists, and what it lists as readable can be read.
+#[test]
+fn every_get_without_required_parameters_answers_200_and_no_get_changes_anything() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let http = repository.http();
+    let document = document(&repository);
+    let paths = document["paths"].as_object().unwrap();
+    for needed in ["/api/v1/peers", "/api/v1/peers/announce"] {
+        assert!(paths.contains_key(needed), "{needed} in {:?}", paths.keys());
+    }
+    let mut asked = 0;
+    for (path, methods) in paths {
+        for (method, operation) in methods.as_object().unwrap() {
+            assert!(operation["operationId"].is_string(), "{method} {path}");
+            let required = operation["parameters"]
+                .as_array()
+                .is_some_and(|all| all.iter().any(|one| one["required"] == true));
+            if method == "get" && !required && !path.contains('{') && path.starts_with("/api/") {
+                http.get(path).expects(200);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked >= 3, "only {asked} routes asked");
+    assert_eq!(http.send("POST", "/api/v1/peers").status, 405);
+    assert_eq!(http.get("/api/v1/peers/announce").status, 405);
+}
+
+/// Guards I9: the same declaration, seen through each projection.
+#[test]
+fn tools_routes_and_descriptions_tell_the_same_story() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let tools = owner.result("tools/list", &json!({}));
+    let tools: BTreeSet<&str> = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    let text = String::from_utf8(repository.cli(&["capabilities", "--json"]).stdout).unwrap();
+    let listed: Value = serde_json::from_str(&text).unwrap();
+    for tool in tools.iter().filter(|tool| tool.starts_with("majordomus_")) {
+        assert!(text.contains(tool), "{tool} in {listed}");
+    }
+    let document = document(&repository).to_string();
+    assert!(document.contains("peers.announce") || document.contains("peers_announce"));
+}
+
+#[test]
+fn the_page_works_offline_and_asks_nothing_of_other_hosts() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let http = repository.http().with_token(None);
+    let redirect = http.get("/docs");
+    assert_eq!(redirect.status, 303);
+    assert!(
+        redirect
+            .header("location")
+            .is_some_and(|to| to.ends_with("/docs/"))
+    );
+    let mut page = http.get("/docs/");
+    assert_eq!(page.status, 200);
+    assert!(
+        page.header("content-type")
+            .is_some_and(|kind| kind.starts_with("text/html"))
+    );
+    let policy = page
+        .header("content-security-policy")
+        .expect("a policy")
+        .to_owned();
+    assert!(
+        !policy.contains("http:") && !policy.contains("https:") && !policy.contains('*'),
+        "{policy}"
+    );
+    let html = page.text();
+    let mut assets = 0;
+    for attribute in ["src=\"", "href=\""] {
+        for part in html.split(attribute).skip(1) {
+            let target = part.split('"').next().unwrap();
+            assert!(!target.contains("//"), "an address of elsewhere: {target}");
+            if target.starts_with("data:") || target.starts_with('#') {
+                continue;
+            }
+            let path = if target.starts_with('/') {
+                target.to_owned()
+            } else {
+                format!("/docs/{}", target.trim_start_matches("./"))
+            };
+            let mut asset = http.get(&path);
+            assert_eq!(asset.status, 200, "{path}");
+            assert!(!asset.bytes().is_empty(), "{path}");
+            assets += 1;
+        }
+    }
+    assert!(assets >= 3, "only {assets} assets in {html}");
+}

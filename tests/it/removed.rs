@@ -1,0 +1,139 @@
+//! The state folder under a live owner: removed, replaced, copied, moved.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::{Client, Repository, checks};
+
+/// Guards I5.
+#[test]
+fn removing_the_state_folder_under_a_live_owner_heals() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    bridge.tool(
+        "majordomus_announce",
+        &json!({ "intent": "stay", "scope": ["a"] }),
+    );
+    let before = repository.ready();
+    fs::remove_dir_all(repository.root().join(".ai/local")).unwrap();
+    let newcomer = repository.attached("newcomer");
+    checks::one_board(&[&owner, &bridge, &newcomer]);
+    let after = repository.ready();
+    assert_ne!(
+        after["instance"], before["instance"],
+        "the old owner admits nobody any more"
+    );
+    let list = newcomer.tool("majordomus_peers", &json!({}));
+    assert_eq!(
+        checks::intents(checks::peer(&list, "bridge").unwrap()),
+        ["stay"],
+        "{list}"
+    );
+}
+
+/// Guards I5: without anybody coming, a call of a bridge is enough.
+#[test]
+fn a_call_notices_that_the_state_folder_is_gone() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    repository.ready();
+    fs::remove_dir_all(repository.root().join(".ai/local")).unwrap();
+    bridge.tool(
+        "majordomus_announce",
+        &json!({ "intent": "x", "scope": ["a"] }),
+    );
+    repository.ready();
+    checks::one_board(&[&owner, &bridge]);
+}
+
+/// Guards I5.
+#[test]
+fn a_replaced_lock_file_heals() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    repository.ready();
+    let lock = repository.state().join("server.lock");
+    fs::remove_file(&lock).unwrap();
+    fs::write(&lock, "").unwrap();
+    let newcomer = repository.attached("newcomer");
+    checks::one_board(&[&owner, &bridge, &newcomer]);
+}
+
+/// Guards I5.
+#[test]
+fn a_document_that_is_lost_or_overwritten_under_a_live_owner_comes_back() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    for ruin in ["removed", "garbage"] {
+        repository.ready();
+        if ruin == "removed" {
+            fs::remove_file(repository.document()).unwrap();
+        } else {
+            fs::write(repository.document(), "{ garbage").unwrap();
+        }
+        bridge.tool(
+            "majordomus_announce",
+            &json!({ "intent": ruin, "scope": ["a"] }),
+        );
+        repository.ready();
+        let newcomer = repository.attached("newcomer");
+        checks::one_board(&[&owner, &bridge, &newcomer]);
+        newcomer.close();
+        newcomer.exit();
+    }
+}
+
+/// Guards I5: nobody is left behind when it happens again and again.
+#[test]
+fn removing_the_state_folder_five_times_in_a_row_heals_each_time() {
+    let repository = Repository::new();
+    let clients: Vec<Client> = ["a", "b", "c"].map(|name| repository.attached(name)).into();
+    let all: Vec<&Client> = clients.iter().collect();
+    for _ in 0..5 {
+        repository.ready();
+        drop(fs::remove_dir_all(repository.root().join(".ai/local")));
+        checks::one_board(&all);
+        assert_eq!(repository.ready()["state"], "ready");
+    }
+}
+
+/// Guards I1: a copy brings its document along, which names another root.
+#[test]
+fn a_copied_checkout_has_a_server_of_its_own() {
+    let original = Repository::new();
+    let first = original.attached("first");
+    original.ready();
+    let copy = original.copied();
+    assert!(
+        copy.document().exists(),
+        "the copy brought the document along"
+    );
+    let second = copy.attached("second");
+    copy.ready_when("the copy's own document", |lease| {
+        lease["pid"] == second.pid()
+    });
+    checks::one_board(&[&first]);
+    checks::one_board(&[&second]);
+    assert_ne!(original.ready()["root_id"], copy.ready()["root_id"]);
+    let third = copy.attached("third");
+    checks::one_board(&[&second, &third]);
+}
+
+/// Guards I1.
+#[test]
+fn a_moved_checkout_starts_afresh() {
+    let repository = Repository::new();
+    let first = repository.attached("first");
+    repository.ready();
+    let moved = repository.copied();
+    first.kill();
+    fs::remove_dir_all(repository.root()).unwrap();
+    fs::create_dir(repository.root()).unwrap();
+    let second = moved.attached("second");
+    moved.ready_when("its own document", |lease| lease["pid"] == second.pid());
+}

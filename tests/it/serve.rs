@@ -1,0 +1,131 @@
+//! `serve`, and the two ways to look without taking part: `--inspect` and `--standalone`.
+
+use serde_json::{Value, json};
+
+use crate::support::{Repository, checks};
+
+/// Guards I13.
+#[test]
+fn inspecting_writes_nothing() {
+    for repository in [Repository::new(), Repository::without_git()] {
+        let before = repository.fingerprint();
+        let output = repository.cli(&["mcp", "--inspect"]);
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains("majordomus_peers"), "{text}");
+        assert!(
+            text.contains("token"),
+            "what tools/list costs a model: {text}"
+        );
+        let json = repository.cli(&["mcp", "--inspect", "--json"]);
+        serde_json::from_slice::<Value>(&json.stdout).unwrap();
+        assert_eq!(repository.fingerprint(), before);
+    }
+}
+
+/// Guards I13.
+#[test]
+fn standing_alone_by_request_writes_nothing_and_refuses_by_name() {
+    for repository in [Repository::new(), Repository::without_git()] {
+        let before = repository.fingerprint();
+        let client = repository
+            .launch()
+            .name("alone")
+            .arguments(&["mcp", "--standalone"])
+            .start();
+        client.initialize();
+        let list = client.tool("majordomus_peers", &json!({}));
+        assert_eq!(checks::attached(&list), ["alone"], "{list}");
+        let answer = client.call(
+            "majordomus_announce",
+            &json!({ "intent": "x", "scope": ["a"] }),
+        );
+        assert!(checks::failed(&answer), "{answer}");
+        assert!(answer.to_string().contains("standalone"), "{answer}");
+        client.close();
+        assert!(client.exit().success());
+        assert_eq!(repository.fingerprint(), before);
+    }
+}
+
+/// Guards I1: beside a running server, standing alone is really alone.
+#[test]
+fn standing_alone_beside_a_running_server_does_not_join_it() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    repository.ready();
+    let alone = repository
+        .launch()
+        .name("alone")
+        .arguments(&["mcp", "--standalone"])
+        .start();
+    alone.initialize();
+    let list = alone.tool("majordomus_peers", &json!({}));
+    assert_eq!(checks::attached(&list), ["alone"], "{list}");
+    checks::one_board(&[&owner]);
+}
+
+#[test]
+fn serve_defers_to_a_running_server() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let lease = repository.ready_when("a url", |lease| lease["url"].is_string());
+    let output = repository.cli(&["serve"]);
+    assert!(output.status.success(), "{output:?}");
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(text.contains(lease["url"].as_str().unwrap()), "{text}");
+    assert_eq!(repository.ready()["instance"], lease["instance"]);
+    checks::one_board(&[&owner]);
+}
+
+/// Guards I11.
+#[test]
+fn serve_hosts_without_a_client_and_ends_with_its_input_or_a_signal() {
+    let repository = Repository::new();
+    let serve = repository
+        .launch()
+        .name("serve")
+        .arguments(&["serve", "--conformance"])
+        .start();
+    repository.ready_when("the document of serve", |lease| lease["pid"] == serve.pid());
+    let bridge = repository.attached("bridge");
+    checks::one_board(&[&bridge]);
+    serve.close();
+    serve.exit();
+    repository.ready_when("the bridge's document", |lease| {
+        lease["pid"] == bridge.pid()
+    });
+    checks::one_board(&[&bridge]);
+}
+
+/// Guards I11: /dev/null as input is no end of input.
+#[test]
+fn serve_stays_when_its_input_is_no_pipe_and_stops_when_asked() {
+    let repository = Repository::new();
+    let serve = repository
+        .launch()
+        .name("serve")
+        .arguments(&["serve"])
+        .wrapped(
+            ["sh", "-c", r#"exec "$@" </dev/null"#, "sh"]
+                .map(Into::into)
+                .to_vec(),
+        )
+        .start();
+    repository.ready_when("the document of serve", |lease| lease["pid"] == serve.pid());
+    assert!(serve.ended().is_none());
+    let output = repository.cli(&["stop"]);
+    assert!(output.status.success(), "{output:?}");
+    serve.exit();
+    assert!(!repository.document().exists());
+    let again = repository.cli(&["stop"]);
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+}

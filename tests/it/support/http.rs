@@ -1,0 +1,312 @@
+//! A raw HTTP/1.1 client: what is sent is exactly what a test says.
+
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::net::{SocketAddr, TcpStream};
+
+use serde_json::Value;
+
+use super::wait::BOUND;
+
+/// Where to send, and with which token.
+#[derive(Debug, Clone)]
+pub(crate) struct Http {
+    address: SocketAddr,
+    token: Option<String>,
+    headers: Vec<(String, String)>,
+}
+
+impl Http {
+    /// A client of `http://127.0.0.1:PORT…`, without a token.
+    pub(crate) fn new(url: &str) -> Self {
+        let rest = url.strip_prefix("http://").expect("a plain http url");
+        let authority = rest.split('/').next().expect("split gives one part");
+        Self::at(authority.parse().expect("a literal address and port"))
+    }
+
+    /// A client of an address.
+    pub(crate) fn at(address: SocketAddr) -> Self {
+        Self {
+            address,
+            token: None,
+            headers: Vec::new(),
+        }
+    }
+
+    /// The address.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The same with a token, or with none.
+    pub(crate) fn with_token(mut self, token: Option<&str>) -> Self {
+        self.token = token.map(str::to_owned);
+        self
+    }
+
+    /// The same with one more header; a `Host` replaces the usual one.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sends bytes as they are and reads the head of the answer.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> std::io::Result<Reply> {
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(BOUND))?;
+        stream.set_write_timeout(Some(BOUND))?;
+        // A server may answer and close before it has read everything; the answer counts.
+        let written = stream.write_all(bytes);
+        match Reply::read(stream) {
+            Ok(reply) => Ok(reply),
+            Err(error) => {
+                written?;
+                Err(error)
+            }
+        }
+    }
+
+    /// The head of a request, with the headers every client sends.
+    pub(crate) fn head(&self, method: &str, path: &str) -> String {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        let named = |name: &str| {
+            self.headers
+                .iter()
+                .any(|(own, _)| own.eq_ignore_ascii_case(name))
+        };
+        if !named("host") {
+            head.extend([format!("Host: {}\r\n", self.address)]);
+        }
+        if let Some(token) = &self.token {
+            head.extend([format!("Authorization: Bearer {token}\r\n")]);
+        }
+        for (name, value) in &self.headers {
+            head.extend([format!("{name}: {value}\r\n")]);
+        }
+        head
+    }
+
+    /// Sends a request without a body.
+    #[track_caller]
+    pub(crate) fn send(&self, method: &str, path: &str) -> Reply {
+        let head = format!("{}\r\n", self.head(method, path));
+        self.raw(head.as_bytes())
+            .unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+    }
+
+    /// GET.
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Reply {
+        self.send("GET", path)
+    }
+
+    /// POST of bytes as JSON.
+    #[track_caller]
+    pub(crate) fn post_bytes(&self, path: &str, body: &[u8]) -> Reply {
+        let mut bytes = format!(
+            "{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            self.head("POST", path),
+            body.len()
+        )
+        .into_bytes();
+        bytes.extend_from_slice(body);
+        self.raw(&bytes)
+            .unwrap_or_else(|error| panic!("POST {path}: {error}"))
+    }
+
+    /// POST of a JSON value.
+    #[track_caller]
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Reply {
+        self.post_bytes(path, body.to_string().as_bytes())
+    }
+}
+
+/// An answer whose head has been read.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    body: Body,
+}
+
+impl Reply {
+    fn read(stream: TcpStream) -> std::io::Result<Self> {
+        let mut reader = BufReader::new(stream);
+        let status = line(&mut reader)?
+            .split(' ')
+            .nth(1)
+            .and_then(|code| code.parse().ok())
+            .ok_or(std::io::ErrorKind::InvalidData)?;
+        let mut headers = Vec::new();
+        loop {
+            let line = line(&mut reader)?;
+            if line.is_empty() {
+                break;
+            }
+            let (name, value) = line
+                .split_once(':')
+                .ok_or(std::io::ErrorKind::InvalidData)?;
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let of = |name: &str| {
+            headers
+                .iter()
+                .find(|(own, _)| own == name)
+                .map(|(_, v)| v.clone())
+        };
+        let framing = if of("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
+            Framing::Chunked {
+                left: 0,
+                ended: false,
+            }
+        } else if let Some(length) = of("content-length") {
+            Framing::Length(
+                length
+                    .parse()
+                    .map_err(|_| std::io::ErrorKind::InvalidData)?,
+            )
+        } else {
+            Framing::ToTheEnd
+        };
+        Ok(Self {
+            status,
+            headers,
+            body: Body { reader, framing },
+        })
+    }
+
+    /// Panics, with the body, unless the status is `status`.
+    #[track_caller]
+    pub(crate) fn expects(mut self, status: u16) -> Self {
+        if self.status == status {
+            return self;
+        }
+        let body = self.text();
+        panic!("{} in place of {status}: {body}", self.status);
+    }
+
+    /// One header's value.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(own, _)| own.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The whole body.
+    #[track_caller]
+    pub(crate) fn bytes(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.body
+            .read_to_end(&mut bytes)
+            .expect("the body arrives in time");
+        bytes
+    }
+
+    /// The whole body as text.
+    #[track_caller]
+    pub(crate) fn text(&mut self) -> String {
+        String::from_utf8(self.bytes()).expect("UTF-8")
+    }
+
+    /// The whole body as JSON; of an event stream, its last event.
+    #[track_caller]
+    pub(crate) fn json(&mut self) -> Value {
+        if self
+            .header("content-type")
+            .is_some_and(|kind| kind.starts_with("text/event-stream"))
+        {
+            let mut last = None;
+            while let Some(event) = self.event() {
+                last = Some(event);
+            }
+            return last.expect("a stream has an event");
+        }
+        let text = self.text();
+        serde_json::from_str(&text).unwrap_or_else(|error| {
+            panic!("{error} in the body of a {} answer: {text:?}", self.status)
+        })
+    }
+
+    /// The next event of a stream, skipping comments and empty data; `None` at its end.
+    pub(crate) fn event(&mut self) -> Option<Value> {
+        let mut data = String::new();
+        loop {
+            let mut line = Vec::new();
+            loop {
+                let mut byte = [0];
+                match self.body.read(&mut byte) {
+                    Ok(1) if byte[0] == b'\n' => break,
+                    Ok(1) => line.push(byte[0]),
+                    _ => return None,
+                }
+            }
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim_end_matches('\r');
+            if let Some(rest) = line.strip_prefix("data:") {
+                data.push_str(rest.trim_start());
+            } else if line.is_empty() && !data.is_empty() {
+                return Some(serde_json::from_str(&data).expect("events carry JSON"));
+            }
+        }
+    }
+}
+
+/// How a body ends.
+#[derive(Debug)]
+enum Framing {
+    Length(u64),
+    Chunked { left: u64, ended: bool },
+    ToTheEnd,
+}
+
+/// The body as it comes.
+#[derive(Debug)]
+struct Body {
+    reader: BufReader<TcpStream>,
+    framing: Framing,
+}
+
+impl Read for Body {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match &mut self.framing {
+            Framing::ToTheEnd => self.reader.read(buffer),
+            Framing::Length(left) => {
+                let count = (&mut self.reader).take(*left).read(buffer)?;
+                *left -= count as u64;
+                Ok(count)
+            }
+            Framing::Chunked { ended: true, .. } => Ok(0),
+            Framing::Chunked { left, ended } => {
+                if *left == 0 {
+                    let size = line(&mut self.reader)?;
+                    let digits = size.split(';').next().unwrap_or_default().trim();
+                    *left = u64::from_str_radix(digits, 16)
+                        .map_err(|_| std::io::ErrorKind::InvalidData)?;
+                    if *left == 0 {
+                        *ended = true;
+                        return Ok(0);
+                    }
+                }
+                let count = (&mut self.reader).take(*left).read(buffer)?;
+                if count == 0 {
+                    return Err(std::io::ErrorKind::UnexpectedEof.into());
+                }
+                *left -= count as u64;
+                if *left == 0 {
+                    line(&mut self.reader)?;
+                }
+                Ok(count)
+            }
+        }
+    }
+}
+
+/// One line without its end.
+fn line(reader: &mut BufReader<TcpStream>) -> std::io::Result<String> {
+    let mut text = String::new();
+    if reader.read_line(&mut text)? == 0 {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}

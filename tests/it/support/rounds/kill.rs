@@ -1,0 +1,196 @@
+//! kill -9 of the owner while bridges call without pause: every request is answered exactly once and takes effect
+//! exactly once.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::super::random::Random;
+use super::super::wait::pause;
+use super::super::{BOUND, Client, Repository, checks, wait_for};
+
+/// A room of bridges around an owner, kept from round to round.
+pub(crate) struct Room {
+    repository: Repository,
+    clients: Vec<Arc<Client>>,
+    random: Random,
+    started: usize,
+}
+
+/// What one round gave.
+#[derive(Debug)]
+pub(crate) struct Round {
+    /// For each bridge, its longest silence around the death.
+    pub(crate) gaps: Vec<Duration>,
+    /// Requests answered.
+    pub(crate) answered: usize,
+}
+
+/// One answered request: the text it appended, its id, and when the answer came.
+type Answered = (String, Value, Instant);
+
+impl Room {
+    /// Opens a checkout with one client more than `bridges`.
+    pub(crate) fn open(bridges: usize, seed: u64) -> Self {
+        let mut room = Self {
+            repository: Repository::new(),
+            clients: Vec::new(),
+            random: Random::new(seed),
+            started: 0,
+        };
+        while room.clients.len() <= bridges {
+            room.join();
+        }
+        room
+    }
+
+    fn join(&mut self) {
+        let client = self
+            .repository
+            .attached(&format!("bridge-{}", self.started));
+        self.started += 1;
+        self.clients.push(Arc::new(client));
+    }
+
+    /// Lets all bridges call, kills the owner, and looks at every request that was sent.
+    #[track_caller]
+    pub(crate) fn round(&mut self, number: usize) -> Round {
+        let file = format!("round-{number}.txt");
+        let owner = self.owner();
+        let bridges: Vec<Arc<Client>> = self
+            .clients
+            .iter()
+            .filter(|client| client.pid() != owner.pid())
+            .cloned()
+            .collect();
+        let stop = AtomicBool::new(false);
+        let before = Duration::from_millis(100 + self.random.below(200) as u64);
+        let (death, answered) = thread::scope(|scope| {
+            let calling: Vec<_> = bridges
+                .iter()
+                .map(|bridge| {
+                    let (file, stop) = (file.as_str(), &stop);
+                    scope.spawn(move || call_until(bridge, file, stop))
+                })
+                .collect();
+            pause(before);
+            let death = Instant::now();
+            owner.kill();
+            // The load goes on until every bridge has been answered by the next owner, then for a moment more.
+            let counts: Vec<usize> = bridges
+                .iter()
+                .map(|bridge| bridge.inbox().total())
+                .collect();
+            let served =
+                |(bridge, count): (&Arc<Client>, &usize)| bridge.inbox().total() > count + 3;
+            let deadline = Instant::now() + BOUND;
+            while !bridges.iter().zip(&counts).all(served) && Instant::now() < deadline {
+                pause(Duration::from_millis(2));
+            }
+            stop.store(true, Ordering::Relaxed);
+            let answered: Vec<Vec<Answered>> = calling
+                .into_iter()
+                .map(|calls| calls.join().expect("every request is answered"))
+                .collect();
+            (death, answered)
+        });
+
+        Self::check_effects(&self.repository.conformance_file(&file), &answered);
+        for (bridge, calls) in bridges.iter().zip(&answered) {
+            for (_, id, _) in calls {
+                assert_eq!(
+                    bridge.inbox().count(id),
+                    1,
+                    "answers of {} to {id}",
+                    bridge.name()
+                );
+            }
+        }
+        self.clients.retain(|client| client.pid() != owner.pid());
+        self.join();
+        Round {
+            gaps: answered
+                .iter()
+                .filter_map(|calls| silence(calls, death))
+                .collect(),
+            answered: answered.iter().map(Vec::len).sum(),
+        }
+    }
+
+    /// Every answered request appended its line once, and no line is there twice.
+    fn check_effects(file: &Path, answered: &[Vec<Answered>]) {
+        let text = std::fs::read_to_string(file).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        let mut asked: Vec<&str> = answered
+            .iter()
+            .flatten()
+            .map(|(text, _, _)| text.as_str())
+            .collect();
+        asked.sort_unstable();
+        let twice: Vec<_> = lines.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+        assert!(twice.is_empty(), "took effect twice: {twice:?}");
+        let lost: Vec<_> = asked
+            .iter()
+            .filter(|text| lines.binary_search(text).is_err())
+            .collect();
+        assert!(lost.is_empty(), "answered without effect: {lost:?}");
+        let extra: Vec<_> = lines
+            .iter()
+            .filter(|line| asked.binary_search(line).is_err())
+            .collect();
+        assert!(extra.is_empty(), "lines nobody asked for: {extra:?}");
+    }
+
+    fn owner(&self) -> Arc<Client> {
+        let mut owner = None;
+        wait_for("an owner among the clients", BOUND, || {
+            let pid = self.repository.owner_pid();
+            owner = self
+                .clients
+                .iter()
+                .find(|client| Some(client.pid()) == pid)
+                .cloned();
+            owner.is_some()
+        });
+        owner.expect("waited for")
+    }
+}
+
+/// Calls without pause until told to stop; every call must succeed.
+fn call_until(bridge: &Client, file: &str, stop: &AtomicBool) -> Vec<Answered> {
+    let mut answered = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let id = bridge.next_id();
+        let text = format!("{} {id}", bridge.name());
+        bridge.send(&super::super::frames::request(
+            &id,
+            "tools/call",
+            &super::super::frames::call(
+                "conformance_keyed",
+                &json!({ "file": file, "text": text }),
+            ),
+        ));
+        let (when, answer) = bridge
+            .inbox()
+            .answer(&id, BOUND)
+            .unwrap_or_else(|| panic!("{} got no answer to {id}", bridge.name()));
+        checks::succeeded(&answer);
+        answered.push((text, id, when));
+    }
+    answered
+}
+
+/// The longest time between two answers that ends after `death` and starts not long after it.
+fn silence(calls: &[Answered], death: Instant) -> Option<Duration> {
+    let near = death + Duration::from_millis(200);
+    calls
+        .windows(2)
+        .filter(|pair| pair[1].2 > death && pair[0].2 < near)
+        .map(|pair| pair[1].2 - pair[0].2)
+        .max()
+}

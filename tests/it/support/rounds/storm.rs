@@ -1,0 +1,75 @@
+//! Many processes started at the same instant: one owner, and everybody on one board.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::super::{BOUND, Client, Repository, checks, wait_some};
+
+/// Starts `count` clients of a fresh checkout at one instant and returns how long it took until each saw all.
+#[track_caller]
+pub(crate) fn round(count: usize) -> Duration {
+    let repository = Repository::new();
+    let gate = Barrier::new(count);
+    let start = Instant::now();
+    let clients: Vec<Client> = thread::scope(|scope| {
+        let starting: Vec<_> = (0..count)
+            .map(|number| {
+                let (repository, gate) = (&repository, &gate);
+                scope.spawn(move || {
+                    gate.wait();
+                    repository.attached(&format!("storm-{number:02}"))
+                })
+            })
+            .collect();
+        starting
+            .into_iter()
+            .map(|client| client.join().expect("the client initializes"))
+            .collect()
+    });
+
+    let mut expected: Vec<String> = clients
+        .iter()
+        .map(|client| client.name().to_owned())
+        .collect();
+    expected.sort();
+    for client in &clients {
+        wait_some(
+            &format!("everybody on the board of {}", client.name()),
+            2 * BOUND,
+            || {
+                let list = client.tool("majordomus_peers", &json!({}));
+                (checks::attached(&list) == expected).then_some(())
+            },
+        );
+    }
+    let owner = repository.ready()["pid"].as_i64();
+    assert!(
+        clients
+            .iter()
+            .any(|client| Some(i64::from(client.pid())) == owner),
+        "the document names {owner:?}, which is none of the clients"
+    );
+    if let Some(holders) = lock_holders(&repository) {
+        assert_eq!(holders, 1, "processes that hold the lock");
+    }
+    start.elapsed()
+}
+
+/// How many holders the kernel names for the checkout's lock, where it tells.
+pub(crate) fn lock_holders(repository: &Repository) -> Option<usize> {
+    use std::os::unix::fs::MetadataExt as _;
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let inode = std::fs::metadata(repository.state().join("server.lock"))
+        .ok()?
+        .ino();
+    let field = format!(":{inode} ");
+    Some(
+        locks
+            .lines()
+            .filter(|line| line.contains(&field) && line.contains("WRITE") && !line.contains("->"))
+            .count(),
+    )
+}

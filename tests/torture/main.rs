@@ -1,0 +1,156 @@
+//! The long forms: `cargo test --test torture -- [SCENARIO]... [--rounds N] [--seed N] [--jitter MS]`.
+//!
+//! `--jitter` pauses for up to that long between any two system calls of an election; it needs `--features failpoints`.
+//! Each scenario runs its rounds with a generator seeded by `--seed`, prints what it measured as lines fit for
+//! `docs/PROOF.md`, and fails the run at the first broken promise, whose round is printed before. Without arguments it
+//! runs a short form of everything. A word that is no scenario selects nothing, so that `cargo test WORD` passes by.
+//!
+//! Deliberately absent: a verdict on speed. The aims stand beside the numbers.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a round fails by panicking, and the numbers go to stdout"
+)]
+
+#[path = "../it/support/mod.rs"]
+#[expect(
+    dead_code,
+    reason = "the rounds use a part of what the scenarios of `it` use"
+)]
+#[expect(
+    unused_imports,
+    reason = "the rounds use a part of what the scenarios of `it` use"
+)]
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use support::random::Random;
+use support::rounds::{Times, abort, kill, mix, storm};
+
+/// A named series of rounds.
+struct Scenario {
+    name: &'static str,
+    promise: &'static str,
+    /// Rounds when none are asked for.
+    short: usize,
+    run: fn(usize, u64) -> String,
+}
+
+const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "storm",
+        promise: "50 processes started at the same instant: one owner each round, everybody on one board",
+        short: 2,
+        run: |rounds, _| {
+            let mut times = Times::default();
+            for round in 0..rounds {
+                progress("storm", round, rounds);
+                times.extend([storm::round(50)]);
+            }
+            format!("until everybody saw everybody: {times}")
+        },
+    },
+    Scenario {
+        name: "kill",
+        promise: "kill -9 of the owner while 20 bridges call without pause: every request answered and done once",
+        short: 4,
+        run: |rounds, seed| {
+            let mut room = kill::Room::open(20, seed);
+            let (mut gaps, mut answered) = (Times::default(), 0);
+            for round in 0..rounds {
+                progress("kill", round, rounds);
+                let result = room.round(round);
+                gaps.extend(result.gaps);
+                answered += result.answered;
+            }
+            format!("{answered} requests answered once each; gap {gaps} (aim: p99 50 ms)")
+        },
+    },
+    Scenario {
+        name: "abort",
+        promise: "a request that kills its host takes down two processes at most",
+        short: 2,
+        run: |rounds, _| {
+            let mut most = 0;
+            for round in 0..rounds {
+                progress("abort", round, rounds);
+                most = most.max(abort::round(6).died);
+            }
+            format!("at most {most} processes died in a round")
+        },
+    },
+    Scenario {
+        name: "mix",
+        promise: "clients come, leave, are killed and frozen, the state folder is removed: always one owner, one board",
+        short: 15,
+        run: |rounds, seed| {
+            let mut life = mix::Life::open(seed);
+            let mut acts = std::collections::BTreeMap::<&str, usize>::new();
+            for round in 0..rounds {
+                progress("mix", round, rounds);
+                *acts.entry(life.round()).or_default() += 1;
+            }
+            acts.iter()
+                .map(|(act, count)| format!("{act} {count}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        },
+    },
+];
+
+fn main() -> ExitCode {
+    let (mut rounds, mut seed, mut chosen) = (None, 7, Vec::new());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let number = |value: Option<String>| value.and_then(|text| text.parse::<u64>().ok());
+        match argument.as_str() {
+            "--rounds" => {
+                rounds = number(arguments.next()).and_then(|value| usize::try_from(value).ok());
+            }
+            "--jitter" if !cfg!(feature = "failpoints") => {
+                eprintln!("--jitter needs `cargo test --features failpoints`");
+                return ExitCode::from(2);
+            }
+            "--jitter" => {
+                let milliseconds = number(arguments.next()).unwrap_or(5);
+                support::launch::JITTER.get_or_init(|| milliseconds);
+            }
+            "--seed" => seed = number(arguments.next()).unwrap_or(seed),
+            // What cargo passes to every test binary.
+            "--list" => return ExitCode::SUCCESS,
+            flag if flag.starts_with("--") => {}
+            name => chosen.push(name.to_owned()),
+        }
+    }
+    let mut code = ExitCode::SUCCESS;
+    for scenario in SCENARIOS {
+        if !chosen.is_empty() && !chosen.iter().any(|name| name == scenario.name) {
+            continue;
+        }
+        let rounds = rounds.unwrap_or(scenario.short);
+        let own_seed = Random::new(seed).next();
+        let start = Instant::now();
+        let result = catch_unwind(AssertUnwindSafe(|| (scenario.run)(rounds, own_seed)));
+        let head = format!("{} --rounds {rounds} --seed {seed}", scenario.name);
+        if let Ok(line) = result {
+            let seconds = start.elapsed().as_secs_f64();
+            println!("ok   {head}: {}. {line}. {seconds:.1} s", scenario.promise);
+        } else {
+            println!("FAIL {head}: {}", scenario.promise);
+            code = ExitCode::FAILURE;
+        }
+    }
+    code
+}
+
+/// Says which round runs, so that a failure names it.
+fn progress(name: &str, round: usize, rounds: usize) {
+    if round.is_multiple_of(10) {
+        eprintln!("{name}: round {round} of {rounds}");
+    }
+}
