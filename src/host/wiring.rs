@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
 
 use super::hosting::Stop;
 use super::links::{Introduction, Links};
@@ -16,7 +15,7 @@ use crate::board::{Board, Place};
 use crate::bridge::alone::Alone;
 use crate::capabilities::{self, ServerStatus, Services};
 use crate::floor::error::Chain;
-use crate::http::{self, Ended, Http, Limits, LinkStream, Parts, Secrets, SignIn};
+use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
 use crate::mcp::{About, Admission, Engine, Standing};
 use crate::registry::{Changes, PeerId, Presence};
@@ -183,8 +182,8 @@ impl Wiring {
         intro: Introduction,
     ) -> Arc<Http> {
         let secrets = Arc::new(Secrets::new(&token.reveal(), &intro.root_id));
-        let standing = HttpStanding {
-            mode: self.mode.clone(),
+        let owner = HttpOwner {
+            admission: self.engine.admission().clone(),
             intro: intro.clone(),
         };
         let door = move |stream: LinkStream| {
@@ -192,9 +191,9 @@ impl Wiring {
         };
         Http::new(Parts {
             engine: Arc::clone(&self.engine),
-            ledger: Arc::new(EndedSessions(Arc::clone(&self.board))),
+            ledger: Arc::new(Ended(Arc::clone(&self.board))),
             version: env!("CARGO_PKG_VERSION"),
-            standing: Arc::new(standing),
+            owner: Arc::new(owner),
             auth: settings.auth,
             sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
             secrets,
@@ -205,32 +204,13 @@ impl Wiring {
     }
 }
 
-/// Keeps what clients ended where the next owner finds it.
-struct EndedSessions(Arc<Board>);
-
-impl http::SessionLedger for EndedSessions {
-    fn end(&self, session: &str, until_ms: u64) {
-        self.0.end_session(session, until_ms);
-    }
-
-    fn ended(&self) -> Pin<Box<dyn Future<Output = Ended> + Send>> {
-        let board = Arc::clone(&self.0);
-        Box::pin(async move {
-            board.ended_sessions().await.unwrap_or_else(|error| {
-                warn!(error = %Chain(&error), "ended sessions cannot be read, some may come back");
-                Ended::new()
-            })
-        })
-    }
-}
-
-/// What HTTP says of this server.
-struct HttpStanding {
-    mode: Mode,
+/// The owner, as HTTP tells of it.
+struct HttpOwner {
+    admission: Admission,
     intro: Introduction,
 }
 
-impl http::Standing for HttpStanding {
+impl http::Owner for HttpOwner {
     fn instance(&self) -> &str {
         &self.intro.instance
     }
@@ -244,17 +224,25 @@ impl http::Standing for HttpStanding {
     }
 
     fn admits(&self) -> bool {
-        match &self.mode {
-            Mode::Owner {
-                ownership, lost, ..
-            } => {
-                let admits = ownership.admits();
-                if !admits {
-                    lost.cancel();
-                }
-                admits
-            }
-            Mode::Alone { .. } | Mode::Standalone => true,
-        }
+        self.admission.admits()
+    }
+}
+
+/// The board as the ledger of ended HTTP sessions.
+struct Ended(Arc<Board>);
+
+impl http::SessionLedger for Ended {
+    fn end(&self, session: &str, until_ms: u64) {
+        self.0.end_session(session, until_ms);
+    }
+
+    fn ended(&self) -> Pin<Box<dyn Future<Output = http::Ended> + Send>> {
+        let board = Arc::clone(&self.0);
+        Box::pin(async move {
+            board.ended_sessions().await.unwrap_or_else(|error| {
+                tracing::warn!(error = %Chain(&error), "ended sessions of earlier owners are not known");
+                Vec::new()
+            })
+        })
     }
 }

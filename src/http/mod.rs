@@ -43,5 +43,5 @@ pub use router::router;
 pub use secrets::Secrets;
 pub use server::serve;
 pub use sign_in::SignIn;
-pub use state::{Auth, Http, Parts, Standing};
+pub use state::{Auth, Http, Owner, Parts};
 pub use stream::LinkStream;

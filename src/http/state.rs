@@ -29,7 +29,7 @@ pub enum Auth {
 }
 
 /// The owner, as HTTP tells of it: who it is, and whether it still is.
-pub trait Standing: Send + Sync {
+pub trait Owner: Send + Sync {
     /// Returns this owner's instance, 32 hex digits.
     fn instance(&self) -> &str;
 
@@ -56,7 +56,7 @@ pub struct Parts {
     /// The version that `OpenAPI` names.
     pub version: &'static str,
     /// The owner.
-    pub standing: Arc<dyn Standing>,
+    pub owner: Arc<dyn Owner>,
     /// Whether a token is asked for.
     pub auth: Auth,
     /// What is derived from the token.
@@ -140,7 +140,7 @@ impl Http {
 
     /// Says whether this process still admits sessions and commands.
     pub(crate) fn serving(&self) -> bool {
-        self.parts.standing.admits()
+        self.parts.owner.admits()
     }
 
     /// Takes one of the places for running requests; `None` when all are taken.

@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 
 use crate::http::server::Arrival;
 use crate::http::{
-    self, Auth, Connections, Ended, Http, Limits, LinkStream, Parts, Secrets, SessionLedger,
+    Auth, Connections, Ended, Http, Limits, LinkStream, Owner, Parts, Secrets, SessionLedger,
     SignIn, router, serve,
 };
 use crate::mcp::{About, Admission, Engine, Standing};
@@ -35,7 +35,7 @@ pub(super) const ROOT_ID: &str = "feedfacefeedfacefeedfacefeedface";
 /// The owner as the server sees it; a test may take the lease away.
 pub(super) struct Lease(pub(super) AtomicBool);
 
-impl http::Standing for Lease {
+impl Owner for Lease {
     fn instance(&self) -> &'static str {
         "0123456789abcdef0123456789abcdef"
     }
@@ -143,7 +143,7 @@ impl Fixture {
             version: "0.0.0",
             url: watch::channel(None).1,
             standing: Standing::Owner,
-            admission: Admission::by(move || http::Standing::admits(&*lease)),
+            admission: Admission::by(move || lease.admits()),
         };
         let presence = Arc::clone(&room) as Arc<dyn Presence>;
         let engine = Engine::new(Arc::new(registry), presence, Changes::default(), about);
@@ -151,7 +151,7 @@ impl Fixture {
             engine,
             ledger,
             version: "0.0.0",
-            standing: Arc::clone(&owner) as Arc<dyn http::Standing>,
+            owner: Arc::clone(&owner) as Arc<dyn Owner>,
             auth,
             sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
             secrets,
@@ -224,7 +224,7 @@ impl Fixture {
             async move {
                 serve(listener, router, limits, connections, stop)
                     .await
-                    .unwrap();
+                    .unwrap()
             }
         });
         Listening {
