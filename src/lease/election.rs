@@ -380,7 +380,7 @@ impl Election {
             }
             (Call::Write { .. }, _) => self.let_go(Then::Alone(Why::WriteRefused)),
 
-            (Call::LetGo, _) => match self.then {
+            (Call::LetGo, _) => match std::mem::replace(&mut self.then, Then::Wait) {
                 Then::Wait => Next::Call(Call::Wait),
                 Then::Open => Next::Call(Call::OpenLock),
                 Then::Read => Next::Call(Call::Read),

@@ -163,8 +163,13 @@ impl Kernel {
 
     fn replace_document(&self, state: State, epoch: u64) -> io::Result<()> {
         let mut draft = guard(&self.writing);
-        if let Some(mine) = self.document().filter(|d| d.instance == self.instance) {
-            draft.unknown = mine.unknown;
+        // What a later version wrote besides is kept: in our own document, and from owner to owner.
+        let keeps = |document: &Document| {
+            document.instance == self.instance
+                || (state == State::Starting && document.root_id == self.site.root_id())
+        };
+        if let Some(before) = self.document().filter(keeps) {
+            draft.unknown = before.unknown;
         }
         let document = Document {
             schema: SCHEMA.to_owned(),
