@@ -354,6 +354,9 @@ impl Host {
             epoch = shared.ownership.epoch(),
             "serving; docs: http://{address}/docs/"
         );
+        if settings.auth == http::Auth::Off {
+            tracing::warn!("auth is off: every process of this machine may call everything");
+        }
         if log::has_terminal()
             && let Ok(code) = http.parts().sign_in.mint_code()
         {
