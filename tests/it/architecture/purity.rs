@@ -71,6 +71,14 @@ const WAITERS: &[(&str, &str)] = &[
         "ten seconds of retries for a port; a client gone, until HTTP peers are",
     ),
     (
+        "src/host/door.rs",
+        "after a file event, until the burst it belongs to is over",
+    ),
+    (
+        "src/host/parent.rs",
+        "where the kernel tells nobody of a parent's end, one system call now and then",
+    ),
+    (
         "src/host/watchdog.rs",
         "its own ticks, which look at the host's thread and nothing else",
     ),
