@@ -4,6 +4,8 @@
 //! command; a flag, if one file of tests names both it and its command. That shows what nobody looked at, not how well
 //! the rest is tested.
 
+#![expect(clippy::print_stdout, reason = "the list is what this is for")]
+
 use std::collections::BTreeSet;
 
 use clap::CommandFactory as _;

@@ -247,7 +247,7 @@ fn time_passes_only_where_an_edge_began_it() {
     );
     let waits = |place: &&&str| {
         let file = files.iter().find(|(path, _)| path == **place);
-        !file.is_some_and(|(path, text)| !pauses(path, text).is_empty())
+        file.is_none_or(|(path, text)| pauses(path, text).is_empty())
     };
     let stale: Vec<_> = places.iter().filter(waits).collect();
     assert!(stale.is_empty(), "no time passes there any more: {stale:?}");
