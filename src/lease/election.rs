@@ -534,3 +534,6 @@ impl Tenure {
         (self, course)
     }
 }
+
+#[cfg(test)]
+mod tests;
