@@ -1,7 +1,8 @@
 //! What the lease costs: one look before admitting, and one uncontended election with its release.
 //!
 //! `cargo bench --bench lease` prints p50 and p99 in microseconds; `cargo test --bench lease` does the same unoptimised.
-//! The floor beside them is one `stat` of a file in the same folder.
+//! The floor beside them is one `stat` of a file in the same folder. Few rounds, because ext4 finds new inodes ever more slowly
+//! when hundreds were removed within the last seconds, which no election does.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -45,10 +46,10 @@ fn main() {
     measure("admits", 20_000, || assert!(owner.admits()));
     owner.release(Leave::Draining);
 
-    measure("elect and release", 1_000, || {
+    measure("elect and release", 200, || {
         elect().release(Leave::Draining)
     });
-    measure("elect, publish, drain, release", 1_000, || {
+    measure("elect, publish, drain, release", 200, || {
         let owner = elect();
         owner.publish(None, link).unwrap();
         owner.drain().unwrap();
