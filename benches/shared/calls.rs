@@ -3,17 +3,24 @@
 use crate::Outcome;
 use crate::arguments::Arguments;
 use crate::checkout::Checkout;
-use crate::client::{CALL, Client};
+use crate::client::{Client, PEERS, TRIVIAL};
 use crate::figures::{Order, Samples, Unit};
 use crate::floors;
 
-/// Prints p50 and p99 of each, and the ratios.
+/// Prints p50 and p99 of each, and the ratios: for a tool that does nothing, and for one that works.
 pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
+    for (name, call) in [("conformance_safe", TRIVIAL), ("majordomus_peers", PEERS)] {
+        one_tool(arguments, name, call)?;
+    }
+    Ok(())
+}
+
+fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
     let checkout = Checkout::new()?;
     let mut owner = checkout.open(&arguments.binary, &[])?;
     let bridged = checkout.open(&arguments.binary, &[])?;
     let alone = checkout.open(&arguments.binary, &["--standalone"])?;
-    let bytes = owner.verify(CALL)?.to_string().len();
+    let bytes = owner.verify(call)?.to_string().len();
     let (_hub, port) = floors::start_hub(bytes)?;
     let echo = Client::start(floors::command("floor-echo", bytes)?)?;
     let relay = Client::start(floors::command("floor-relay", port)?)?;
@@ -22,15 +29,15 @@ pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
     let mut samples: [Samples; 5] = Default::default();
     let each = arguments.size(200, 20);
     for client in &mut clients {
-        client.verify(CALL)?;
+        client.verify(call)?;
         for _ in 0..each {
-            client.timed(CALL)?;
+            client.timed(call)?;
         }
     }
     let mut order = Order::new(arguments.seed);
     for _ in 0..arguments.rounds {
         for which in order.shuffled(clients.len()) {
-            let times = (0..each).map(|_| clients[which].timed(CALL));
+            let times = (0..each).map(|_| clients[which].timed(call));
             samples[which].add_round(times.collect::<Outcome<_>>()?);
         }
     }
@@ -40,7 +47,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
         println!("  {name:<34}{}   {ratios}", measure.line(Unit::Micros));
     };
     println!(
-        "\ntools/call majordomus_peers, {bytes} bytes of answer, {} calls each   p50, p99 in µs",
+        "\ntools/call {name}, {bytes} bytes of answer, {} calls each   p50, p99 in µs",
         echo.count()
     );
     show("floor: blocking echo", echo, "");

@@ -36,11 +36,11 @@ impl Checkout {
         self.root.path()
     }
 
-    /// Returns `BINARY mcp ARGUMENTS…`, to be started in this checkout.
+    /// Returns `BINARY mcp ARGUMENTS…`, to be started in this checkout, with the fixtures' trivial tool.
     pub(crate) fn mcp(&self, binary: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary);
         command
-            .arg("mcp")
+            .args(["mcp", "--conformance"])
             .args(arguments)
             .current_dir(self.root())
             .env_clear()

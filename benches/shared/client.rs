@@ -160,6 +160,10 @@ impl Drop for Client {
 pub(crate) const INITIALIZE: &str = "\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\
     \"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}";
 
-/// A tool call, without its id.
-pub(crate) const CALL: &str =
+/// A call of a tool that does nothing, without its id: what is measured is the way there and back.
+pub(crate) const TRIVIAL: &str =
+    "\"method\":\"tools/call\",\"params\":{\"name\":\"conformance_safe\",\"arguments\":{}}";
+
+/// A call of the tool that agents call most, without its id.
+pub(crate) const PEERS: &str =
     "\"method\":\"tools/call\",\"params\":{\"name\":\"majordomus_peers\",\"arguments\":{}}";

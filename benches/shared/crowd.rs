@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::arguments::Arguments;
 use crate::checkout::Checkout;
-use crate::client::{CALL, Client};
+use crate::client::{Client, TRIVIAL};
 use crate::figures::{Samples, Unit};
 use crate::floors;
 
@@ -18,7 +18,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
         let mut bridges = (0..count)
             .map(|_| checkout.open(&arguments.binary, &[]))
             .collect::<Outcome<Vec<_>>>()?;
-        let answer = bridges[0].verify(CALL)?.to_string().len();
+        let answer = bridges[0].verify(TRIVIAL)?.to_string().len();
         let (_hub, port) = floors::start_hub(answer)?;
         let mut relays = (0..count)
             .map(|_| Client::start(floors::command("floor-relay", port)?))
@@ -57,7 +57,9 @@ impl Burst {
         let times = std::thread::scope(|scope| {
             let threads: Vec<_> = clients
                 .iter_mut()
-                .map(|client| scope.spawn(move || (0..each).map(|_| client.timed(CALL)).collect()))
+                .map(|client| {
+                    scope.spawn(move || (0..each).map(|_| client.timed(TRIVIAL)).collect())
+                })
                 .collect();
             threads
                 .into_iter()

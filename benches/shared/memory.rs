@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::arguments::Arguments;
 use crate::checkout::Checkout;
-use crate::client::{CALL, Client};
+use crate::client::{Client, TRIVIAL};
 use crate::floors;
 
 /// Prints all of it, and what of it is private.
@@ -15,7 +15,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
     let calls = arguments.size(2_000, 50);
     for client in [&mut owner, &mut bridge, &mut echo] {
         for _ in 0..calls {
-            client.timed(CALL)?;
+            client.timed(TRIVIAL)?;
         }
     }
     println!("\nresident memory after {calls} calls   all, of it private, in MB");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::arguments::Arguments;
 use crate::checkout::Checkout;
-use crate::client::{CALL, Client};
+use crate::client::{Client, TRIVIAL};
 use crate::figures::{Order, Samples, Unit};
 
 /// Bridges beside the owner.
@@ -25,7 +25,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
     let checkout = Checkout::new()?;
     let join = || -> Outcome<Client> {
         let mut client = checkout.open(&arguments.binary, &[])?;
-        client.verify(CALL)?;
+        client.verify(TRIVIAL)?;
         Ok(client)
     };
     let mut clients = (0..=count).map(|_| join()).collect::<Outcome<Vec<_>>>()?;
@@ -128,7 +128,7 @@ fn call_until(
     let mut calls = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let sent = Instant::now();
-        client.timed(CALL)?;
+        client.timed(TRIVIAL)?;
         calls.push(Call {
             sent,
             answered: Instant::now(),

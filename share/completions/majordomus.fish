@@ -45,7 +45,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l repo -d 'W
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l inspect -d 'Print what would be served, and go: no port, no lease, nothing written'
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l standalone -d 'Serve this client alone: no port, no lease, no peers, nothing written'
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l conformance -d 'Serve the fixtures of the protocol\'s conformance suite as well'
-complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l json -d 'With `--inspect`: print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand serve" -l port -d 'Serve at this port, in place of the checkout\'s own' -r

@@ -1,5 +1,6 @@
 //! The board of one owner: the room in memory, the file behind it.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -60,6 +61,8 @@ pub struct Board {
     last_seq: AtomicU64,
     /// The owner's own client.
     own: Mutex<Option<PeerId>>,
+    /// Keys that may be in the file.
+    keys: Mutex<HashSet<(String, u64)>>,
 }
 
 impl Board {
@@ -74,6 +77,7 @@ impl Board {
             arrived: Notify::new(),
             last_seq: AtomicU64::new(0),
             own: Mutex::default(),
+            keys: Mutex::default(),
         })
     }
 
@@ -167,6 +171,10 @@ impl Board {
         lock(&self.room)
     }
 
+    pub(super) fn keys(&self) -> MutexGuard<'_, HashSet<(String, u64)>> {
+        lock(&self.keys)
+    }
+
     pub(super) fn place(&self) -> Where {
         Where {
             checkout: self.config.checkout.clone(),
@@ -213,13 +221,18 @@ impl Board {
     async fn load(&self) -> Result<(), StoreError> {
         let now = now();
         let keys_before = now.ms.saturating_sub(millis(ONCE_KEY));
-        let (peers, announcements) = self
+        let (peers, announcements, keys) = self
             .store
             .write(move |tx, owner| {
                 tables::forget(tx, owner, keys_before, now.ms)?;
-                Ok((tables::peers(tx, owner)?, tables::announcements(tx, owner)?))
+                Ok((
+                    tables::peers(tx, owner)?,
+                    tables::announcements(tx, owner)?,
+                    tables::keys(tx, owner)?,
+                ))
             })
             .await?;
+        self.keys().extend(keys);
         let mut room = self.room();
         let links = peers
             .iter()

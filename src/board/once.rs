@@ -64,6 +64,9 @@ impl Board {
     where
         F: FnOnce(&Effect<'_>) -> Result<Value, StoreError> + Send + 'static,
     {
+        if let Some(key) = &key {
+            self.keys().insert((key.scope.clone(), key.seq));
+        }
         let outcome = self
             .store
             .write(move |tx, owner| {
@@ -90,9 +93,13 @@ impl Board {
         })
     }
 
-    /// Forgets a key: its answer has reached the client.
+    /// Forgets a key: its answer has reached the client. Costs nothing where no such key was kept.
     pub fn acknowledge(&self, scope: &str, seq: u64) {
-        let scope = scope.to_owned();
+        let key = (scope.to_owned(), seq);
+        if !self.keys().remove(&key) {
+            return;
+        }
+        let (scope, seq) = key;
         self.store.behind("acknowledged", move |tx, owner| {
             Ok(tables::remove_once(tx, owner, &scope, seq)?)
         });

@@ -214,6 +214,14 @@ pub(super) fn put_once(
     .map(drop)
 }
 
+/// Every key that is kept.
+pub(super) fn keys(connection: &Connection, owner: &Owner) -> rusqlite::Result<Vec<(String, u64)>> {
+    connection
+        .prepare("SELECT scope, seq FROM once WHERE root = ?1")?
+        .query_map([&owner.root], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
 pub(super) fn remove_once(
     tx: &Connection,
     owner: &Owner,

@@ -68,6 +68,12 @@ impl Ledger {
         self.last_seq
     }
 
+    /// Whether no sequence number was minted yet.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.last_seq == 0
+    }
+
     /// Enters a request; returns its seq.
     pub fn enter(&mut self, frame: &Frame, id: &Id) -> u64 {
         let seq = self.mint();

@@ -273,7 +273,7 @@ impl Bridge {
             (_, false) => None,
         };
         if self.quest.is_none() {
-            let silent = self.started.elapsed() >= SILENT_CLIENT;
+            let silent = self.is_silent() && self.started.elapsed() >= SILENT_CLIENT;
             if self.site.is_none() {
                 return (self.ledger.is_waiting() || silent)
                     .then_some(Turn::Alone(Alone::NoCheckout));
@@ -593,6 +593,11 @@ impl Bridge {
         self.identity.clone()
     }
 
+    /// Whether the client has sent nothing yet: one that only discovered is not silent, it has what it came for.
+    fn is_silent(&self) -> bool {
+        self.ledger.is_untouched()
+    }
+
     /// When to look again if nothing else happens.
     fn deadline(&self) -> Instant {
         let now = Instant::now();
@@ -600,7 +605,7 @@ impl Bridge {
         if let Some(ended) = self.input_ended.filter(|ended| *ended + DRAIN > now) {
             deadline = deadline.min(ended + DRAIN);
         }
-        if self.link.is_none() && !self.stands {
+        if self.link.is_none() && !self.stands && self.is_silent() {
             deadline = deadline.min(self.started + SILENT_CLIENT);
         }
         if let (None, Some(since)) = (&self.link, self.waiting_since) {

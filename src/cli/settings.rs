@@ -4,7 +4,7 @@
 //! on. What is absent here: the variables of `git`, which [`crate::floor::git`] sets for its children and never reads.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Who reads a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub const SHARE: &str = "MAJORDOMUS_SHARE";
 const NO_COLOR: &str = "NO_COLOR";
 /// The terminal's kind; `dumb` has no colour.
 const TERM: &str = "TERM";
+/// The browser that `open` starts.
+const BROWSER: &str = "BROWSER";
 /// An X display, which can show a browser.
 const DISPLAY: &str = "DISPLAY";
 /// A Wayland display, which can show a browser.
@@ -96,9 +98,16 @@ pub const VARIABLES: &[Variable] = &[
         default: "colour on a terminal",
     },
     Variable {
+        name: BROWSER,
+        reader: Reader::Executable,
+        effect: "the program that `open` starts on the page, a path or a name in `PATH`; of several, separated by \
+                 `:`, the first that is there",
+        default: "`xdg-open` (Linux) or `open` (macOS)",
+    },
+    Variable {
         name: DISPLAY,
         reader: Reader::Executable,
-        effect: "`open` starts a browser only when this or `WAYLAND_DISPLAY` is set (Linux)",
+        effect: "`open` starts `xdg-open` only when this or `WAYLAND_DISPLAY` is set (Linux)",
         default: "`open` prints a file to open",
     },
     Variable {
@@ -110,7 +119,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: PATH,
         reader: Reader::Executable,
-        effect: "where `open` looks for `xdg-open` (Linux) or `open` (macOS)",
+        effect: "where `open` looks for what it starts",
         default: "`open` prints a file to open",
     },
 ];
@@ -124,6 +133,8 @@ pub struct Settings {
     pub share: Option<PathBuf>,
     /// Whether `NO_COLOR` or a dumb terminal forbids colour.
     pub plain: bool,
+    /// The programs of `BROWSER`.
+    pub browsers: Vec<PathBuf>,
     /// Whether a browser can be shown.
     pub display: bool,
     /// The folders of `PATH`.
@@ -144,14 +155,47 @@ impl Settings {
             log: get(LOG).and_then(|value| value.into_string().ok()),
             share: get(SHARE).map(PathBuf::from),
             plain: get(NO_COLOR).is_some() || get(TERM).is_none_or(|term| term == "dumb"),
+            browsers: folders(get(BROWSER)),
             display: cfg!(target_os = "macos")
                 || get(DISPLAY).is_some()
                 || get(WAYLAND_DISPLAY).is_some(),
-            path: get(PATH)
-                .map(|value| std::env::split_paths(&value).collect())
-                .unwrap_or_default(),
+            path: folders(get(PATH)),
         }
     }
+
+    /// Finds the program that shows a page to the person at this machine, if there is one.
+    #[must_use]
+    pub fn opener(&self) -> Option<PathBuf> {
+        let desktop = if cfg!(target_os = "macos") {
+            "open"
+        } else {
+            "xdg-open"
+        };
+        let desktop = self.display.then(|| PathBuf::from(desktop));
+        self.browsers
+            .iter()
+            .cloned()
+            .chain(desktop)
+            .find_map(|program| self.find(&program))
+    }
+
+    /// Finds a program as a shell does: a path as it is, a name in `PATH`.
+    fn find(&self, program: &Path) -> Option<PathBuf> {
+        if program.components().count() > 1 {
+            return program.is_file().then(|| program.to_owned());
+        }
+        self.path
+            .iter()
+            .map(|folder| folder.join(program))
+            .find(|candidate| candidate.is_file())
+    }
+}
+
+/// Splits a list of paths.
+fn folders(value: Option<OsString>) -> Vec<PathBuf> {
+    value
+        .map(|value| std::env::split_paths(&value).collect())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -180,6 +224,26 @@ mod tests {
     fn an_empty_value_counts_as_unset() {
         let settings = Settings::from(|name| (name != "TERM").then(Default::default));
         assert_eq!(settings, Settings::from(|_| None));
+    }
+
+    #[test]
+    fn a_browser_is_a_path_or_a_name_and_the_desktop_needs_a_display() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["firefox", "xdg-open", "open"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let mut settings = Settings {
+            path: vec![at("missing"), folder.path().to_owned()],
+            ..Settings::default()
+        };
+        assert_eq!(settings.opener(), None);
+        settings.display = true;
+        assert!(settings.opener().is_some());
+        settings.browsers = vec!["no-such-browser".into(), "firefox".into()];
+        assert_eq!(settings.opener(), Some(at("firefox")));
+        settings.browsers = vec![at("open")];
+        assert_eq!(settings.opener(), Some(at("open")));
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub const SESSIONS: usize = 4096;
 pub const CALLS_PER_PEER: usize = 256;
 /// An HTTP session without a request.
 pub const SESSION_EXPIRY: Duration = Duration::from_hours(24);
+/// How old a session id may be for the next owner to take it over.
+pub const SESSION_ADOPTION: Duration = Duration::from_hours(7 * 24);
 /// How long after its last call an HTTP peer still counts as life.
 pub const HTTP_LIFE: Duration = Duration::from_mins(10);
 /// A host that does not answer its watchdog, in the watchdog's own ticks.
@@ -183,6 +185,11 @@ pub const TABLE: &[Limit] = &[
     Limit {
         what: "HTTP session without a request",
         bound: "24 h",
+        past: "HTTP 404",
+    },
+    Limit {
+        what: "age of a session that the next owner takes over",
+        bound: "7 days",
         past: "HTTP 404",
     },
     Limit {

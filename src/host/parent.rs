@@ -24,21 +24,34 @@ impl Parent {
         }
     }
 
+    /// A thread of its own sleeps in the kernel until the parent's handle says that it ended.
     #[cfg(target_os = "linux")]
     async fn wait(self) {
-        use rustix::process::{Pid, PidfdFlags, pidfd_open};
-        use tokio::io::unix::AsyncFd;
+        use std::os::fd::AsFd as _;
+        use std::thread;
 
-        let handle = Pid::from_raw(self.0.as_raw())
-            .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
-            .and_then(|handle| AsyncFd::new(handle).ok());
+        use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+        use rustix::process::{Pid, PidfdFlags, pidfd_open};
+        use tokio::sync::oneshot;
+
+        let raw = Pid::from_raw(self.0.as_raw());
+        let handle = raw.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         if getppid() != self.0 {
             return;
         }
-        // Readable means that the process ended. Without a handle the end of the pipe has to do.
-        match handle {
-            Some(handle) if handle.readable().await.is_ok() => {}
-            _ => std::future::pending().await,
+        let (tell, told) = oneshot::channel();
+        let sleep = move || {
+            let Some(handle) = handle else { return };
+            let mut end = [PollFd::new(handle.as_fd(), PollFlags::POLLIN)];
+            while let Err(nix::errno::Errno::EINTR) = poll(&mut end, PollTimeout::NONE) {}
+            let _nobody = tell.send(());
+        };
+        let spawned = thread::Builder::new()
+            .name("parent".to_owned())
+            .spawn(sleep);
+        // Without a handle or a thread the end of the pipe has to do.
+        if spawned.is_err() || told.await.is_err() {
+            std::future::pending().await
         }
     }
 

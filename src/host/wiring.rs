@@ -1,5 +1,6 @@
 //! What a server is made of, put together for each way of serving.
 
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use super::{HostError, Settings};
 use crate::board::{Board, Place};
 use crate::bridge::alone::Alone;
 use crate::capabilities::{self, ServerStatus, Services};
+use crate::floor::error::Chain;
 use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
 use crate::mcp::{About, Admission, Engine, Standing};
@@ -63,7 +65,6 @@ impl Mode {
 pub(super) struct Wiring {
     pub(super) engine: Arc<Engine>,
     board: Arc<Board>,
-    mode: Mode,
     links: Arc<OnceLock<Arc<Links>>>,
 }
 
@@ -126,7 +127,6 @@ impl Wiring {
         Ok(Self {
             engine,
             board,
-            mode,
             links,
         })
     }
@@ -180,17 +180,18 @@ impl Wiring {
         intro: Introduction,
     ) -> Arc<Http> {
         let secrets = Arc::new(Secrets::new(&token.reveal(), &intro.root_id));
-        let standing = HttpStanding {
-            mode: self.mode.clone(),
+        let owner = HttpOwner {
+            admission: self.engine.admission().clone(),
             intro: intro.clone(),
         };
         let door = move |stream: LinkStream| {
             tokio::spawn(Arc::clone(&links).accept(stream, intro.clone()));
         };
         Http::new(Parts {
-            registry: Arc::clone(self.engine.registry()),
+            engine: Arc::clone(&self.engine),
+            ledger: Arc::new(Ended(Arc::clone(&self.board))),
             version: env!("CARGO_PKG_VERSION"),
-            standing: Arc::new(standing),
+            owner: Arc::new(owner),
             auth: settings.auth,
             sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
             secrets,
@@ -201,13 +202,13 @@ impl Wiring {
     }
 }
 
-/// What HTTP says of this server.
-struct HttpStanding {
-    mode: Mode,
+/// The owner, as HTTP tells of it.
+struct HttpOwner {
+    admission: Admission,
     intro: Introduction,
 }
 
-impl http::Standing for HttpStanding {
+impl http::Owner for HttpOwner {
     fn instance(&self) -> &str {
         &self.intro.instance
     }
@@ -221,17 +222,25 @@ impl http::Standing for HttpStanding {
     }
 
     fn admits(&self) -> bool {
-        match &self.mode {
-            Mode::Owner {
-                ownership, lost, ..
-            } => {
-                let admits = ownership.admits();
-                if !admits {
-                    lost.cancel();
-                }
-                admits
-            }
-            Mode::Alone { .. } | Mode::Standalone => true,
-        }
+        self.admission.admits()
+    }
+}
+
+/// The board as the ledger of ended HTTP sessions.
+struct Ended(Arc<Board>);
+
+impl http::SessionLedger for Ended {
+    fn end(&self, session: &str, until_ms: u64) {
+        self.0.end_session(session, until_ms);
+    }
+
+    fn ended(&self) -> Pin<Box<dyn Future<Output = http::Ended> + Send>> {
+        let board = Arc::clone(&self.0);
+        Box::pin(async move {
+            board.ended_sessions().await.unwrap_or_else(|error| {
+                tracing::warn!(error = %Chain(&error), "ended sessions of earlier owners are not known");
+                Vec::new()
+            })
+        })
     }
 }

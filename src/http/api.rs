@@ -15,13 +15,14 @@ use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::auth::Credential;
 use super::body::{self, Bound};
-use super::hex::sha256;
 use super::problem::{Code, Problem};
 use super::state::Http;
+use crate::floor::hex;
 use crate::registry::{
     Call, Caller, Capability, Delivery, Kind, OnceKey, Progress, Transport, query,
 };
@@ -47,7 +48,7 @@ pub struct RouteTaken {
 /// A capability declares a path of `own`.
 pub(crate) fn routes(http: &Arc<Http>, own: &[&str]) -> Result<Router, RouteTaken> {
     let mut router = Router::new();
-    for capability in http.parts().registry.all() {
+    for capability in http.registry().all() {
         let Some(route) = capability.exposure.route else {
             continue;
         };
@@ -75,7 +76,7 @@ async fn answer(http: &Arc<Http>, id: &'static str, request: Request) -> Respons
 }
 
 async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Value, Problem> {
-    let Some(capability) = http.parts().registry.get(id) else {
+    let Some(capability) = http.registry().get(id) else {
         return Err(Problem::new(Code::NotFound, "no such capability"));
     };
     let (head, body) = request.into_parts();
@@ -83,7 +84,7 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
     if capability.kind != Kind::Command {
         let arguments = from_query(capability, head.uri.query().unwrap_or_default());
         let call = plain_call(arguments, None);
-        return Ok(http.parts().registry.call(capability, call).await?);
+        return Ok(http.registry().call(capability, call).await?);
     }
     let (arguments, key) = from_body(http, capability, &head, body).await?;
     if !http.serving() {
@@ -94,7 +95,7 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
         .hint("read the lease again: `majordomus status`"));
     }
     let call = plain_call(arguments, key);
-    let registry = Arc::clone(&http.parts().registry);
+    let registry = Arc::clone(http.registry());
     let running = http.work().run(async move {
         match registry.get(id) {
             Some(capability) => Some(registry.call(capability, call).await),
@@ -158,12 +159,23 @@ async fn from_body(
     let key = idempotency_key(&head.headers)?.map(|key| OnceKey {
         scope: format!("http:{scope}:{key}"),
         seq: 0,
-        digest: sha256(&[capability.id.as_bytes(), b"\n", &raw]),
+        digest: digest(capability.id, &raw),
     });
     Ok((arguments, key))
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+fn digest(id: &str, body: &[u8]) -> String {
+    let digest = Sha256::new_with_prefix(id)
+        .chain_update(b"\n")
+        .chain_update(body);
+    hex::encode(&digest.finalize())
+}
+
+/// Reads the `Idempotency-Key`.
+///
+/// # Errors
+/// [`Code::BadRequest`] for one that stands twice, is empty, too long, or holds other than visible ASCII.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else {
         return Ok(None);

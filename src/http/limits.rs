@@ -29,6 +29,8 @@ pub struct Limits {
     pub stall: Duration,
     /// Legacy MCP sessions.
     pub sessions: usize,
+    /// Such a session without a request.
+    pub session_expiry: Duration,
 }
 
 impl Default for Limits {
@@ -45,6 +47,7 @@ impl Default for Limits {
             body_time: limits::SLOW_CLIENT,
             stall: limits::SLOW_CLIENT,
             sessions: limits::SESSIONS,
+            session_expiry: limits::SESSION_EXPIRY,
         }
     }
 }

@@ -31,9 +31,9 @@ pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Re
         Auth::Off => "off",
     };
     let mut body = json!({
-        "instance": http.parts().standing.instance(),
-        "root_id": http.parts().standing.root_id(),
-        "epoch": http.parts().standing.epoch(),
+        "instance": http.parts().owner.instance(),
+        "root_id": http.parts().owner.root_id(),
+        "epoch": http.parts().owner.epoch(),
         "serving": http.serving(),
         "auth": auth,
     });
@@ -41,7 +41,7 @@ pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Re
         request.uri().query().and_then(nonce),
         request.extensions().get::<Arrival>(),
     ) {
-        let instance = http.parts().standing.instance();
+        let instance = http.parts().owner.instance();
         let secrets = &http.parts().secrets;
         body["proof"] = secrets.prove(nonce, instance, arrival.local.port()).into();
     }

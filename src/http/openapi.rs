@@ -10,7 +10,7 @@ use crate::registry::openapi::About;
 
 /// Returns the document of one server. It names no server: the address is the one it was read from.
 pub(crate) fn document(http: &Http) -> Value {
-    describe(&http.parts().registry, http.parts().version)
+    describe(http.registry(), http.parts().version)
 }
 
 /// Returns the document of a registry, without a server.

@@ -10,11 +10,13 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
+use super::endpoint::sessions::{SessionLedger, Sessions};
 use super::limits::Limits;
 use super::secrets::Secrets;
 use super::sign_in::SignIn;
 use super::stream::LinkStream;
 use super::work::Work;
+use crate::mcp::Engine;
 use crate::registry::Registry;
 
 /// Whether a token is asked for.
@@ -26,8 +28,8 @@ pub enum Auth {
     Off,
 }
 
-/// What the server says of itself, and whether it may still do so.
-pub trait Standing: Send + Sync {
+/// The owner, as HTTP tells of it: who it is, and whether it still is.
+pub trait Owner: Send + Sync {
     /// Returns this owner's instance, 32 hex digits.
     fn instance(&self) -> &str;
 
@@ -47,12 +49,14 @@ pub type LinkDoor = Arc<dyn Fn(LinkStream) + Send + Sync>;
 /// What a server is made of.
 #[derive(Clone)]
 pub struct Parts {
-    /// The capabilities, from which routes and `OpenAPI` follow.
-    pub registry: Arc<Registry>,
+    /// MCP, and behind it the registry from which routes and `OpenAPI` follow.
+    pub engine: Arc<Engine>,
+    /// Where ended sessions are kept for the next owner.
+    pub ledger: Arc<dyn SessionLedger>,
     /// The version that `OpenAPI` names.
     pub version: &'static str,
     /// The owner.
-    pub standing: Arc<dyn Standing>,
+    pub owner: Arc<dyn Owner>,
     /// Whether a token is asked for.
     pub auth: Auth,
     /// What is derived from the token.
@@ -81,6 +85,7 @@ impl fmt::Debug for Parts {
 pub struct Http {
     parts: Parts,
     requests: Arc<Semaphore>,
+    sessions: Sessions,
     work: Work,
     running: AtomicUsize,
     last: Mutex<Option<Instant>>,
@@ -92,6 +97,11 @@ impl Http {
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
             requests: Arc::new(Semaphore::new(parts.limits.requests)),
+            sessions: Sessions::new(
+                Arc::clone(&parts.ledger),
+                parts.limits.sessions,
+                parts.limits.session_expiry,
+            ),
             parts,
             work: Work::default(),
             running: AtomicUsize::new(0),
@@ -118,9 +128,19 @@ impl Http {
         &self.parts
     }
 
+    /// Returns the capabilities.
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        self.parts.engine.registry()
+    }
+
+    /// Returns the legacy MCP sessions.
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
     /// Says whether this process still admits sessions and commands.
     pub(crate) fn serving(&self) -> bool {
-        self.parts.standing.admits()
+        self.parts.owner.admits()
     }
 
     /// Takes one of the places for running requests; `None` when all are taken.

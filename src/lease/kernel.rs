@@ -163,10 +163,16 @@ impl Kernel {
     }
 
     fn replace_document(&self, state: State, epoch: u64) -> io::Result<()> {
+        // What a later version wrote besides is kept: in our own document, and from owner to owner.
+        let keeps = |document: &Document| {
+            document.instance == self.instance
+                || (state == State::Starting && document.root_id == self.site.root_id())
+        };
         let draft = {
+            let before = self.document().filter(keeps);
             let mut draft = guard(&self.draft);
-            if let Some(mine) = self.document().filter(|d| d.instance == self.instance) {
-                draft.unknown = mine.unknown;
+            if let Some(before) = before {
+                draft.unknown = before.unknown;
             }
             draft.clone()
         };

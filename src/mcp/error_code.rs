@@ -26,6 +26,37 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// Every code, in the order of the reference.
+    pub const ALL: [Self; 9] = [
+        Self::Parse,
+        Self::InvalidRequest,
+        Self::MethodNotFound,
+        Self::InvalidParams,
+        Self::ResourceNotFound,
+        Self::HeaderMismatch,
+        Self::UnsupportedRevision,
+        Self::NotOwner,
+        Self::Internal,
+    ];
+
+    /// What it tells a client, for the reference.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Parse => "the frame is not JSON, or nested too deep",
+            Self::InvalidRequest => "the frame is no request, or too large",
+            Self::MethodNotFound => "no such method in this revision",
+            Self::InvalidParams => "the parameters do not fit, or the tool does not exist",
+            Self::Internal => "a bug, or an owner that died twice of this request",
+            Self::HeaderMismatch => "an HTTP header does not say what the body says",
+            Self::UnsupportedRevision => {
+                "a revision that is not spoken; the data has `supported` and `requested`"
+            }
+            Self::ResourceNotFound => "no such resource",
+            Self::NotOwner => "this server has just lost the lease; ask again",
+        }
+    }
+
     /// The number, which for one of them depends on the revision.
     #[must_use]
     pub fn number(self, revision: Revision) -> i64 {

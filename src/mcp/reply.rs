@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::error_code::ErrorCode;
 use super::revision::Revision;
 use crate::floor::jsonrpc::{self, Id};
+use crate::floor::limits::FRAME_BYTES;
 
 /// What a bridge does with the frame that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,15 +104,26 @@ fn quoted(word: &str) -> String {
 }
 
 impl Reply {
+    /// Renders it; a result past the frame's bound becomes an error for that request alone (I15).
     pub(super) fn render(id: &Id, revision: Revision, outcome: Outcome) -> Self {
         match outcome {
-            Ok(success) => Self {
-                json: jsonrpc::result(id, &success.result),
-                keep: success.keep,
-                receipt: success.receipt,
-                error: None,
-                negotiated: success.negotiated,
-            },
+            Ok(success) => {
+                let json = jsonrpc::result(id, &success.result);
+                let fits = json.len() <= FRAME_BYTES;
+                let message = "the answer is larger than a frame may be, ask for less";
+                Self {
+                    json: if fits {
+                        json
+                    } else {
+                        let code = ErrorCode::Internal.number(revision);
+                        jsonrpc::error(Some(id), code, message, None)
+                    },
+                    keep: success.keep,
+                    receipt: success.receipt,
+                    error: (!fits).then_some(ErrorCode::Internal),
+                    negotiated: success.negotiated,
+                }
+            }
             Err(failure) => Self {
                 json: jsonrpc::error(
                     Some(id),

@@ -116,6 +116,20 @@ impl RefusalCode {
         Self::Internal,
     ];
 
+    /// What it tells a caller, for the reference.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "the arguments do not fit",
+            Self::NotFound => "what was named does not exist",
+            Self::Conflict => "it would overwrite what another one did",
+            Self::Refused => "not allowed here, such as a write in `--standalone`",
+            Self::Unavailable => "cannot be done now; try later",
+            Self::OutcomeUnknown => "whether it took effect is not known",
+            Self::Internal => "a bug, or a disk that failed",
+        }
+    }
+
     /// The machine word: `invalid_input`, `not_found` …
     #[must_use]
     pub fn as_str(self) -> &'static str {

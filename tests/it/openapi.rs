@@ -51,7 +51,9 @@ fn collect(value: &Value, references: &mut BTreeSet<String>) {
 #[test]
 fn every_get_without_required_parameters_answers_200_and_no_get_changes_anything() {
     let repository = Repository::new();
-    let _owner = repository.attached("owner");
+    // Without the fixtures, some of which are there to fail.
+    let owner = repository.launch().arguments(&["mcp"]).start();
+    owner.initialize();
     let http = repository.http();
     let document = document(&repository);
     let paths = document["paths"].as_object().unwrap();

@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::cli::arguments::Json;
 use crate::cli::commands::capabilities;
 use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::reference::contract;
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen, clean, columns};
 use crate::cli::serving::{self, Wanted};
 use crate::floor::paths::Site;
@@ -36,9 +35,9 @@ pub struct Args {
     #[arg(long, hide = true)]
     pub conformance: bool,
 
-    /// With `--inspect`: how to print
-    #[command(flatten)]
-    pub form: Json,
+    /// With `--inspect`: print one JSON value
+    #[arg(long, requires = "inspect")]
+    pub json: bool,
 }
 
 /// Serves, or inspects.
@@ -48,13 +47,6 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Outcome {
     if args.inspect {
         return inspect(args, context);
-    }
-    if args.form.json {
-        return Err(Failure::new(
-            Exit::Usage,
-            "`--json` belongs to `--inspect`: standard output is the protocol",
-        )
-        .hint("majordomus mcp --inspect --json"));
     }
     let settings = serving::settings(
         context,
@@ -75,7 +67,7 @@ fn inspect(args: &Args, context: &Context) -> Outcome {
     let site = context.site()?;
     let registry = offline::registry(site.as_ref())?;
     let violations = contract::violations(&registry);
-    if args.form.json {
+    if args.json {
         context
             .screen
             .json(&value(site.as_ref(), &registry, &violations))?;

@@ -3,6 +3,7 @@
 //! The one-time code stands in the URL's fragment, which no browser sends. The URL itself reaches the browser through a
 //! private redirect file and never as a process argument, which every user of the machine can read (I14).
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -62,7 +63,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             format!("cannot write {}: {error}", site.shown(&file)),
         )
     })?;
-    let opened = context.settings.display && start_browser(&context.settings.path, &file);
+    let opened = context
+        .settings
+        .opener()
+        .is_some_and(|opener| start(&opener, &file));
     if args.form.json {
         context.screen.json(&json!({
             "page": format!("{base}{}", args.page.path()),
@@ -102,26 +106,15 @@ fn redirect(url: &str) -> String {
     )
 }
 
-/// Starts the desktop's opener on `file`, apart from this terminal; says whether it could be started.
-fn start_browser(path: &[PathBuf], file: &Path) -> bool {
-    let name = if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
-    let Some(opener) = path
-        .iter()
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
-    else {
-        return false;
-    };
+/// Starts the opener on `file`, apart from this terminal; says whether it could be started.
+fn start(opener: &Path, file: &Path) -> bool {
     #[expect(
         clippy::disallowed_methods,
-        reason = "the desktop's opener needs the user's environment, and is no git"
+        reason = "a browser needs the user's environment, and is no git"
     )]
     let mut command = std::process::Command::new(opener);
-    std::os::unix::process::CommandExt::process_group(&mut command, 0)
+    command
+        .process_group(0)
         .arg(file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

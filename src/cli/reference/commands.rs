@@ -14,25 +14,32 @@ pub fn page() -> String {
     root.build();
     let mut text = markdown::page(
         "Command line",
-        "Data goes to standard output, everything else to standard error. \
-         Colour is used on a terminal only. \
+        "Data goes to standard output, everything else to standard error.\n\
+         Colour is used on a terminal only.\n\
          Errors are printed as `error: …`, and what helps as `hint: …`; \
          the [exit codes](exit-codes.md) are the same for every command.",
     );
-    text.push_str("## majordomus\n\n");
-    text.push_str(&section(&root));
+    text.push_str("## majordomus\n\nThese are taken before or after every command.\n\n");
+    text.push_str(&section(&root, Globals::Shown));
     for command in root
         .get_subcommands()
         .filter(|command| !command.is_hide_set())
     {
         // Writing to a String cannot fail.
         let _ = write!(text, "## majordomus {}\n\n", command.get_name());
-        text.push_str(&section(command));
+        text.push_str(&section(command, Globals::Hidden));
     }
     text.trim_end().to_owned() + "\n"
 }
 
-fn section(command: &Command) -> String {
+/// Whether what every command takes is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Globals {
+    Shown,
+    Hidden,
+}
+
+fn section(command: &Command, globals: Globals) -> String {
     let mut text = String::new();
     for about in [command.get_about(), command.get_after_help()]
         .into_iter()
@@ -50,6 +57,7 @@ fn section(command: &Command) -> String {
     let rows: Vec<Vec<String>> = command
         .get_arguments()
         .filter(|argument| !argument.is_hide_set())
+        .filter(|argument| globals == Globals::Shown || !is_global(argument))
         .map(row)
         .collect();
     if !rows.is_empty() {
@@ -82,6 +90,11 @@ fn row(argument: &Arg) -> Vec<String> {
         .collect::<Vec<_>>()
         .join(", ");
     vec![name(argument), meaning, default]
+}
+
+/// Whether every command takes it.
+fn is_global(argument: &Arg) -> bool {
+    argument.is_global_set() || matches!(argument.get_id().as_str(), "help" | "version")
 }
 
 fn takes_value(argument: &Arg) -> bool {

@@ -9,6 +9,7 @@ use crate::cli::report::Exit;
 use crate::cli::settings::{Reader, VARIABLES};
 use crate::floor::limits;
 use crate::http::problem;
+use crate::mcp::{ErrorCode, Revision};
 use crate::registry::call::RefusalCode;
 use crate::registry::catalog::Registry;
 
@@ -29,7 +30,7 @@ pub fn tools(registry: &Registry) -> String {
 pub fn index() -> String {
     let mut text = markdown::page(
         "Reference",
-        "What the source declares, page by page. `majordomus generate --check` fails when one of them is stale.",
+        "What the source declares, page by page.\n`majordomus generate --check` fails when one of them is stale.",
     );
     for (file, what) in [
         (
@@ -56,8 +57,8 @@ pub fn capabilities(registry: &Registry) -> String {
     let body = told.split_once("\n\n").map_or("", |(_, body)| body);
     let text = markdown::page(
         "Capabilities",
-        "One typed declaration each; tools, resources, routes and commands are projections of it. \
-         The kind decides the method: `query` and `resource` are read (GET), `command` changes something (POST). \
+        "One typed declaration each; tools, resources, routes and commands are projections of it.\n\
+         The kind decides the method: `query` and `resource` are read (GET), `command` changes something (POST).\n\
          The retry class says what a resend after the owner's death does.",
     );
     format!("{text}{}\n", body.trim_end())
@@ -68,7 +69,7 @@ pub fn capabilities(registry: &Registry) -> String {
 pub fn environment() -> String {
     let mut text = markdown::page(
         "Environment",
-        "Every variable that is read, declared once in the source. An empty value counts as unset.",
+        "Every variable that is read, declared once in the source.\nAn empty value counts as unset.",
     );
     let rows: Vec<Vec<String>> = VARIABLES
         .iter()
@@ -131,25 +132,43 @@ pub fn limits() -> String {
 pub fn errors() -> String {
     let mut text = markdown::page(
         "Errors",
-        "A call that is refused carries a machine word, the same on every transport: \
-         `isError` with the word over MCP, problem+json (RFC 9457) with `code` over HTTP, \
-         `error: …` and an exit code on the command line.",
+        "A call that is refused carries a machine word, the same on every transport.\n\
+         Over MCP it is a tool result with `isError`, over HTTP a problem (RFC 9457) with `code`, \
+         on the command line `error: …` and an exit code.\n\
+         A request that reaches no capability is answered with a code of its transport.",
     );
+    text.push_str("## Refused calls\n\n");
     let rows: Vec<Vec<String>> = RefusalCode::ALL
         .iter()
         .map(|refusal| {
             vec![
                 code(Some(refusal.as_str())),
+                refusal.meaning().to_owned(),
                 Exit::of(*refusal).code().to_string(),
             ]
         })
         .collect();
-    text.push_str("## Refused calls\n\n");
-    text.push_str(&table(&["code", "exit"], &rows));
+    text.push_str(&table(&["code", "meaning", "exit"], &rows));
+    text.push_str("## JSON-RPC\n\n");
+    let rows: Vec<Vec<String>> = ErrorCode::ALL.iter().map(|each| json_rpc(*each)).collect();
+    text.push_str(&table(&["code", "meaning"], &rows));
     text.push_str("## HTTP\n\n");
     let rows: Vec<Vec<String>> = problem::table()
         .map(|(word, status, title)| vec![code(Some(word)), status.to_string(), title.to_owned()])
         .collect();
     text.push_str(&table(&["code", "status", "title"], &rows));
     text.trim_end().to_owned() + "\n"
+}
+
+/// One JSON-RPC code, and the other number that an older revision has for it.
+fn json_rpc(each: ErrorCode) -> Vec<String> {
+    let [oldest, .., newest] = Revision::ALL;
+    let number = each.number(newest);
+    let older = each.number(oldest);
+    let shown = if number == older {
+        number.to_string()
+    } else {
+        format!("{number}; {older} before {}", newest.as_str())
+    };
+    vec![shown, each.meaning().to_owned()]
 }

@@ -1,8 +1,9 @@
 //! A server of its own for each test, with a registry that knows a few made-up capabilities.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -12,24 +13,29 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::http::server::Arrival;
 use crate::http::{
-    Auth, Connections, Http, Limits, LinkStream, Parts, Secrets, SignIn, Standing, router, serve,
+    Auth, Connections, Ended, Http, Limits, LinkStream, Owner, Parts, Secrets, SessionLedger,
+    SignIn, router, serve,
 };
-use crate::registry::{Capability, Exposure, Handler, Kind, Refusal, RefusalCode, Registry, Retry};
+use crate::mcp::{About, Admission, Engine, Standing};
+use crate::registry::{
+    Caller, Capability, Changes, Exposure, Handler, Kind, PeerId, Presence, Refusal, RefusalCode,
+    Registry, Retry,
+};
 
 pub(super) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 pub(super) const ROOT_ID: &str = "feedfacefeedfacefeedfacefeedface";
 
 /// The owner as the server sees it; a test may take the lease away.
-pub(super) struct Owner(pub(super) AtomicBool);
+pub(super) struct Lease(pub(super) AtomicBool);
 
-impl Standing for Owner {
+impl Owner for Lease {
     fn instance(&self) -> &'static str {
         "0123456789abcdef0123456789abcdef"
     }
@@ -47,11 +53,67 @@ impl Standing for Owner {
     }
 }
 
+/// What the server told of peers that come and go.
+#[derive(Default)]
+pub(super) struct Room(Mutex<Vec<String>>);
+
+impl Room {
+    fn note(&self, what: &str, peer: Option<PeerId>) {
+        let peer = peer.map_or_else(|| "nobody".to_owned(), |peer| peer.to_string());
+        self.0.lock().unwrap().push(format!("{what} {peer}"));
+    }
+
+    /// How often `what` was told.
+    pub(super) fn count(&self, what: &str) -> usize {
+        let told = self.0.lock().unwrap();
+        told.iter().filter(|line| line.starts_with(what)).count()
+    }
+}
+
+impl Presence for Room {
+    fn enter(&self, caller: &Caller) {
+        let name = caller.name.as_deref().unwrap_or("");
+        self.note(&format!("enter {name}"), caller.peer);
+    }
+
+    fn seen(&self, peer: PeerId) {
+        self.note("seen", Some(peer));
+    }
+
+    fn leave(&self, peer: PeerId) {
+        self.note("leave", Some(peer));
+    }
+
+    fn detach(&self, peer: PeerId) {
+        self.note("detach", Some(peer));
+    }
+
+    fn greeting(&self, caller: &Caller, _: Option<&str>) -> String {
+        format!("you are {:?}", caller.peer)
+    }
+}
+
+/// Ended sessions, kept across owners.
+#[derive(Default)]
+pub(super) struct Ledger(Mutex<Ended>);
+
+impl SessionLedger for Ledger {
+    fn end(&self, session: &str, until_ms: u64) {
+        self.0.lock().unwrap().push((session.to_owned(), until_ms));
+    }
+
+    fn ended(&self) -> Pin<Box<dyn Future<Output = Ended> + Send>> {
+        let ended = self.0.lock().unwrap().clone();
+        Box::pin(async move { ended })
+    }
+}
+
 /// One server, with or without a socket.
 pub(super) struct Fixture {
     pub(super) http: Arc<Http>,
     pub(super) router: Router,
-    pub(super) owner: Arc<Owner>,
+    pub(super) owner: Arc<Lease>,
+    pub(super) room: Arc<Room>,
     /// Lets every waiting `test.wait` go.
     pub(super) go: Arc<Notify>,
     /// Commands that ran to their end.
@@ -65,16 +127,31 @@ impl Fixture {
     }
 
     pub(super) fn with(auth: Auth, limits: Limits) -> Self {
-        let owner = Arc::new(Owner(AtomicBool::new(true)));
+        Self::after(Arc::default(), auth, limits)
+    }
+
+    /// A server that owns what another one owned before.
+    pub(super) fn after(ledger: Arc<Ledger>, auth: Auth, limits: Limits) -> Self {
+        let owner = Arc::new(Lease(AtomicBool::new(true)));
+        let room = Arc::new(Room::default());
         let (go, done) = (Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
         let registry = Registry::new(capabilities(&go, &done)).unwrap();
         let secrets = Arc::new(Secrets::new(TOKEN, ROOT_ID));
         let (tx, links) = mpsc::unbounded_channel();
-        let standing: Arc<dyn Standing> = Arc::clone(&owner) as Arc<dyn Standing>;
-        let http = Http::new(Parts {
-            registry: Arc::new(registry),
+        let lease = Arc::clone(&owner);
+        let about = About {
             version: "0.0.0",
-            standing,
+            url: watch::channel(None).1,
+            standing: Standing::Owner,
+            admission: Admission::by(move || lease.admits()),
+        };
+        let presence = Arc::clone(&room) as Arc<dyn Presence>;
+        let engine = Engine::new(Arc::new(registry), presence, Changes::default(), about);
+        let http = Http::new(Parts {
+            engine,
+            ledger,
+            version: "0.0.0",
+            owner: Arc::clone(&owner) as Arc<dyn Owner>,
             auth,
             sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
             secrets,
@@ -87,6 +164,7 @@ impl Fixture {
             http,
             router,
             owner,
+            room,
             go,
             done,
             links,
@@ -310,6 +388,13 @@ fn capability(id: &'static str, kind: Kind, route: &'static str, handler: Handle
         },
         exposure: Exposure {
             route: Some(route),
+            tool: match id {
+                "test.echo" => Some("majordomus_echo"),
+                "test.write" => Some("majordomus_write"),
+                "test.wait" => Some("majordomus_wait"),
+                "test.work" => Some("majordomus_work"),
+                _ => None,
+            },
             ..Exposure::default()
         },
         examples: Vec::new(),

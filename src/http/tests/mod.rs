@@ -3,5 +3,7 @@
 mod bounds;
 mod fixture;
 mod guarded;
+mod legacy;
 mod links;
+mod modern;
 mod routes;

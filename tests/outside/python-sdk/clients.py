@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -92,7 +93,9 @@ async def three_clients(place, binary):
         for client in (owner, bridge, direct):
             expect(await client.tools() == tools, f"{client.name} sees other tools")
             expect("majordomus_peers" in tools and "majordomus_announce" in tools, "no tools:", tools)
-            expect(first["url"].rstrip("/") in client.instructions, "no address in:", client.instructions)
+            # The SDK's second version discovers first, and a first client has nobody to tell it an address.
+            told = first["url"].rstrip("/") in client.instructions
+            expect(told or (sdk.MODERN and client is owner), "no address in:", client.instructions)
 
         expect(not (await announce(owner, "rewrite the parser", ["src/parser/**"]))["collisions"],
                "a collision with nobody")
@@ -110,7 +113,8 @@ async def three_clients(place, binary):
                 expect(intent in json.dumps(named(listed, name)["announcements"]), f"{name}'s is missing:", listed)
             expect(len(listed["collisions"]) >= 2, "collisions are missing:", listed)
             expect(handle is None or handle not in json.dumps(listed), "a secret handle is shown:", listed)
-        expect(named(listed, "alpha")["branch"] == named(listed, "bravo")["branch"], "two branches:", listed)
+        branches = [named(listed, name).get("branch") for name in intents]
+        expect(set(branches) == {place.branch}, "wrong branches:", branches, place.branch)
 
         os.kill(first["pid"], signal.SIGKILL)
         killed = time.monotonic()
@@ -189,4 +193,16 @@ async def main():
         print("ok - two worktrees of one repository")
 
 
-anyio.run(main)
+def causes(error):
+    """Flattens the groups that task groups wrap around an error."""
+    if isinstance(error, BaseExceptionGroup):
+        return [cause for inner in error.exceptions for cause in causes(inner)]
+    return [error]
+
+
+try:
+    anyio.run(main)
+except BaseExceptionGroup as group:
+    for cause in causes(group):
+        traceback.print_exception(cause)
+    sys.exit(1)

@@ -16,6 +16,7 @@ class Place:
     root: Path
     shared: Path
     home: Path
+    branch: str | None
 
     @property
     def environment(self):
@@ -47,10 +48,10 @@ def make(base):
     bare = base / "no git ü"
     (bare / ".ai").mkdir(parents=True)
     return [
-        Place("awkward path", awkward, awkward / ".git/majordomus", home),
-        Place("linked worktree", linked, plain / ".git/majordomus", home),
-        Place("without git", bare, bare / ".ai/local/state", home),
-    ], Place("main worktree", plain, plain / ".git/majordomus", home)
+        Place("awkward path", awkward, awkward / ".git/majordomus", home, "main"),
+        Place("linked worktree", linked, plain / ".git/majordomus", home, "topic"),
+        Place("without git", bare, bare / ".ai/local/state", home, None),
+    ], Place("main worktree", plain, plain / ".git/majordomus", home, "main")
 
 
 def _repository(root, home):

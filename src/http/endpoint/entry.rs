@@ -1,0 +1,73 @@
+//! Tells apart what comes to `/mcp`: links, posts of either era, the end of a session.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+
+use super::{answer, headers, legacy, modern};
+use crate::floor::jsonrpc::Frame;
+use crate::http::body::{self, Bound};
+use crate::http::problem::{Code, Problem};
+use crate::http::state::Http;
+use crate::http::{auth, upgrade};
+
+/// Where MCP is spoken.
+pub(crate) const PATH: &str = "/mcp";
+
+/// Answers one request to [`PATH`].
+pub(crate) async fn mcp(State(http): State<Arc<Http>>, request: Request) -> Response {
+    if upgrade::asks(&request) {
+        return upgrade::accept(&http, request);
+    }
+    let credential = match auth::credential(&http, request.headers()) {
+        Ok(credential) => credential,
+        Err(problem) => return problem.into_response(),
+    };
+    let modern = headers::names_modern(request.headers());
+    match *request.method() {
+        Method::POST => {
+            let _living = http.live();
+            post(&http, request, &credential).await
+        }
+        Method::DELETE if !modern => legacy::end(&http, request.headers()).await,
+        _ => Problem::new(
+            Code::MethodNotAllowed,
+            "there is no stream here yet, messages are posted",
+        )
+        .allow(if modern { "POST" } else { "POST, DELETE" })
+        .into_response(),
+    }
+}
+
+async fn post(http: &Arc<Http>, request: Request, credential: &auth::Credential) -> Response {
+    let (head, body) = request.into_parts();
+    let limits = http.parts().limits;
+    let bound = Bound {
+        bytes: limits.body_bytes,
+        time: limits.body_time,
+    };
+    if let Err(problem) = body::expect_json(&head.headers) {
+        return problem.into_response();
+    }
+    let raw = match body::read(body, bound).await {
+        Ok(raw) => raw,
+        Err(problem) => return problem.into_response(),
+    };
+    let frame = match Frame::parse(raw) {
+        Ok(frame) => frame,
+        Err(error) => return answer::json(StatusCode::BAD_REQUEST, error.answer()),
+    };
+    if frame.revision().is_some() || bare_modern(&frame, &head.headers) {
+        return modern::answer(http, &head.headers, frame, credential).await;
+    }
+    legacy::answer(http, &head.headers, frame).await
+}
+
+/// Says whether the header declares a modern frame whose `_meta` names no revision. `initialize` is legacy always.
+fn bare_modern(frame: &Frame, headers: &HeaderMap) -> bool {
+    headers::names_modern(headers)
+        && frame.request_id().is_some()
+        && frame.method() != Some("initialize")
+}

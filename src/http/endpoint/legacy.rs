@@ -1,0 +1,302 @@
+//! Frames with sessions: `initialize`, then whatever carries the id that it got.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use bytes::{BufMut as _, Bytes, BytesMut};
+use serde_json::{Value, json};
+
+use super::answer;
+use super::headers::{self, REVISION, SESSION};
+use super::session_id::SessionId;
+use super::sessions::{Found, Live};
+use crate::floor::clock;
+use crate::floor::jsonrpc::{Frame, Id, Kind};
+use crate::floor::limits::CALLS_PER_PEER;
+use crate::http::problem::{Code, Problem};
+use crate::http::state::Http;
+use crate::mcp::{ErrorCode, Outbound, Reply, Request, Revision, Session};
+use crate::registry::{Caller, Delivery, PeerId, Transport};
+
+/// Answers one POST.
+pub(crate) async fn answer(http: &Arc<Http>, headers: &HeaderMap, frame: Frame) -> Response {
+    if frame.method() == Some("initialize") && frame.request_id().is_some() {
+        return initialize(http, frame).await;
+    }
+    let live = match session(http, headers, &frame).await {
+        Ok(live) => live,
+        Err(response) => return response,
+    };
+    match frame.kind() {
+        Kind::Request { id, .. } => {
+            let id = id.clone();
+            respond(run(http, &live, id, frame).await)
+        }
+        Kind::Notification { method } => {
+            if &**method == "notifications/cancelled" {
+                cancel(&live, &frame);
+            }
+            answer::accepted()
+        }
+        // No request leaves over HTTP yet, so no response is waited for.
+        Kind::Response { .. } => answer::accepted(),
+        Kind::Batch(items) => batch(http, &live, items.clone()).await,
+    }
+}
+
+/// Ends the session that a DELETE names.
+pub(crate) async fn end(http: &Http, headers: &HeaderMap) -> Response {
+    let Some(text) = headers::only(headers, SESSION) else {
+        return missing(None);
+    };
+    match find(http, text).await {
+        Found::Live(_) => {
+            let presence = http.parts().engine.presence();
+            http.sessions().end(text, &**presence);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        other => refuse(&other, None),
+    }
+}
+
+async fn initialize(http: &Http, frame: Frame) -> Response {
+    let engine = &http.parts().engine;
+    if !http.sessions().has_room(&**engine.presence()) {
+        return refuse(&Found::Full, frame.request_id());
+    }
+    let peer = PeerId::mint();
+    let caller = Caller {
+        peer: Some(peer),
+        transport: Transport::Http,
+        name: None,
+        version: None,
+    };
+    let session = Session::new(caller, Outbound::none());
+    let request = Request {
+        frame,
+        number: 0,
+        delivery: Delivery::New,
+        key: None,
+    };
+    let Some(reply) = engine.handle(&session, request).await else {
+        return answer::accepted();
+    };
+    let Some(revision) = reply.negotiated else {
+        return respond(Ran::Answered(reply));
+    };
+    let id = SessionId {
+        caller: session.caller(),
+        peer,
+        revision,
+        created_ms: clock::now_ms(),
+    };
+    let text = id.seal(&http.parts().secrets);
+    http.sessions().add(&text, &id, session);
+    let mut response = respond(Ran::Answered(reply));
+    let value = HeaderValue::try_from(text).expect("an id is visible ASCII");
+    response.headers_mut().insert(SESSION, value);
+    response
+}
+
+/// Finds the session of a POST and holds its version header to what is spoken.
+async fn session(http: &Http, headers: &HeaderMap, frame: &Frame) -> Result<Arc<Live>, Response> {
+    let id = frame.request_id();
+    if let Some(named) = headers.get(REVISION) {
+        let named = named.to_str().unwrap_or_default().trim();
+        if Revision::parse(named).is_none() {
+            let supported: Vec<_> = Revision::ALL.into_iter().map(Revision::as_str).collect();
+            return Err(answer::refused(
+                StatusCode::BAD_REQUEST,
+                id,
+                ErrorCode::UnsupportedRevision,
+                "this protocol version is not spoken here",
+                Some(&json!({ "supported": supported, "requested": named })),
+            ));
+        }
+    }
+    let text = headers::only(headers, SESSION).ok_or_else(|| missing(id))?;
+    match find(http, text).await {
+        Found::Live(live) => Ok(live),
+        other => Err(refuse(&other, id)),
+    }
+}
+
+async fn find(http: &Http, text: &str) -> Found {
+    let secrets = &http.parts().secrets;
+    let presence = http.parts().engine.presence();
+    http.sessions()
+        .find(
+            text,
+            |text| SessionId::open(secrets, text),
+            || http.serving(),
+            &**presence,
+        )
+        .await
+}
+
+/// How a request ended.
+enum Ran {
+    Answered(Reply),
+    /// The client cancelled it.
+    Cancelled,
+    /// The server is leaving.
+    Aborted,
+}
+
+/// Runs one request to its end, whether or not its connection lasts.
+async fn run(http: &Http, live: &Arc<Live>, id: Id, frame: Frame) -> Ran {
+    start(http, live, id, frame).await.unwrap_or(Ran::Aborted)
+}
+
+fn start(
+    http: &Http,
+    live: &Arc<Live>,
+    id: Id,
+    frame: Frame,
+) -> impl Future<Output = Option<Ran>> + Send + use<> {
+    let (number, cancelled) = live.begin(&id);
+    let (engine, live) = (Arc::clone(&http.parts().engine), Arc::clone(live));
+    http.work().run(async move {
+        let request = Request {
+            frame,
+            number,
+            delivery: Delivery::New,
+            key: None,
+        };
+        let reply = tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {
+                live.session.cancel(number);
+                None
+            }
+            reply = engine.handle(&live.session, request) => reply,
+        };
+        live.finish(&id, number);
+        reply.map_or(Ran::Cancelled, Ran::Answered)
+    })
+}
+
+fn respond(ran: Ran) -> Response {
+    match ran {
+        Ran::Answered(reply) => {
+            let status = match reply.error {
+                Some(ErrorCode::NotOwner) => StatusCode::SERVICE_UNAVAILABLE,
+                Some(ErrorCode::UnsupportedRevision | ErrorCode::InvalidRequest) => {
+                    StatusCode::BAD_REQUEST
+                }
+                _ => StatusCode::OK,
+            };
+            answer::json(status, reply.json)
+        }
+        // A cancelled request gets no response, and its POST still has to end.
+        Ran::Cancelled => answer::accepted(),
+        Ran::Aborted => Problem::new(Code::NotServing, "the server is leaving").into_response(),
+    }
+}
+
+/// Runs the frames of a batch beside each other; only 2025-03-26 knows batches.
+async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
+    let invalid = |message: &str| {
+        let code = ErrorCode::InvalidRequest;
+        answer::refused(StatusCode::BAD_REQUEST, None, code, message, None)
+    };
+    if live.session.revision() != Some(Revision::V20250326) {
+        return invalid("this protocol version has no batches: send one message at a time");
+    }
+    if items.len() > CALLS_PER_PEER {
+        return invalid("the batch is larger than the calls that one peer may have running");
+    }
+    let mut answers = Vec::new();
+    let mut running = Vec::new();
+    for item in items {
+        match Frame::parse(item) {
+            Ok(frame) => match frame.kind() {
+                Kind::Request { id, method } if &**method != "initialize" => {
+                    let id = id.clone();
+                    running.push(start(http, live, id, frame));
+                }
+                Kind::Notification { method } if &**method == "notifications/cancelled" => {
+                    cancel(live, &frame);
+                }
+                Kind::Notification { .. } | Kind::Response { .. } => {}
+                Kind::Request { .. } | Kind::Batch(_) => {
+                    let code = ErrorCode::InvalidRequest;
+                    let message = "this cannot stand in a batch";
+                    let reply =
+                        Reply::failed(frame.request_id(), Revision::V20250326, code, message);
+                    answers.push(reply.json);
+                }
+            },
+            Err(error) => answers.push(error.answer()),
+        }
+    }
+    for running in running {
+        match running.await {
+            Some(Ran::Answered(reply)) => answers.push(reply.json),
+            Some(Ran::Cancelled) => {}
+            _ => return respond(Ran::Aborted),
+        }
+    }
+    if answers.is_empty() {
+        return answer::accepted();
+    }
+    answer::json(StatusCode::OK, joined(&answers))
+}
+
+fn joined(answers: &[Bytes]) -> Bytes {
+    let mut text = BytesMut::new();
+    for (index, answer) in answers.iter().enumerate() {
+        text.put_u8(if index == 0 { b'[' } else { b',' });
+        text.put_slice(answer);
+    }
+    text.put_u8(b']');
+    text.freeze()
+}
+
+fn cancel(live: &Live, frame: &Frame) {
+    let params = frame.params();
+    let named = params.get("requestId").map(Value::to_string);
+    let probe = named.map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":""}}"#));
+    let frame = probe.and_then(|text| Frame::parse(Bytes::from(text)).ok());
+    if let Some(id) = frame.as_ref().and_then(Frame::request_id) {
+        live.cancel(id);
+    }
+}
+
+fn missing(id: Option<&Id>) -> Response {
+    answer::refused(
+        StatusCode::BAD_REQUEST,
+        id,
+        ErrorCode::InvalidRequest,
+        "`Mcp-Session-Id` is missing: send `initialize` first",
+        None,
+    )
+}
+
+fn refuse(found: &Found, id: Option<&Id>) -> Response {
+    let code = ErrorCode::InvalidRequest;
+    match found {
+        Found::Live(_) | Found::Unknown => answer::refused(
+            StatusCode::NOT_FOUND,
+            id,
+            code,
+            "there is no such session: send `initialize` again",
+            None,
+        ),
+        Found::Full => answer::refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            id,
+            code,
+            "too many sessions are open",
+            None,
+        ),
+        Found::NotServing => answer::refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            id,
+            ErrorCode::NotOwner,
+            "this server has lost its lease and takes no sessions any more",
+            None,
+        ),
+    }
+}

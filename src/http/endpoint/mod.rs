@@ -1,0 +1,21 @@
+//! `/mcp`: Streamable HTTP in both eras, and the door of links.
+//!
+//! *Modern* (2026-07-28): the frame's `_meta` names its revision; every POST stands for itself, repeats parts of its
+//! body in headers that must match, and is cancelled when its connection drops. *Legacy* (through 2025-11-25):
+//! `initialize` opens a *session* whose id every later request carries; a dropped connection cancels nothing.
+//!
+//! A session id says who the peer is, which revision was negotiated and when, under a MAC ([`session_id`]): the next
+//! owner reads it and goes on, since no client recovers from a 404. Ended ones are kept for it in a ledger
+//! ([`sessions`]).
+//!
+//! Every answer is one JSON body in one write. Absent until a later issue: SSE, so GET answers 405 and
+//! `subscriptions/listen` -32601, and progress of a call goes nowhere.
+//! *Source:* MCP 2025-11-25 `basic/transports`, 2026-07-28 `basic/transports/streamable-http`.
+
+pub(crate) mod answer;
+pub(crate) mod entry;
+pub(crate) mod headers;
+pub(crate) mod legacy;
+pub(crate) mod modern;
+pub(crate) mod session_id;
+pub mod sessions;

@@ -1,0 +1,5 @@
+//! Properties: what must hold for every input, tried on thousands of made-up ones.
+
+mod collisions;
+mod schemas;
+mod words;
