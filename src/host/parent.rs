@@ -44,9 +44,11 @@ impl Parent {
             let Some(handle) = handle else { return };
             let mut end = [PollFd::new(handle.as_fd(), PollFlags::POLLIN)];
             while let Err(nix::errno::Errno::EINTR) = poll(&mut end, PollTimeout::NONE) {}
-            drop(tell.send(()));
+            let _nobody = tell.send(());
         };
-        let spawned = thread::Builder::new().name("parent".to_owned()).spawn(sleep);
+        let spawned = thread::Builder::new()
+            .name("parent".to_owned())
+            .spawn(sleep);
         // Without a handle or a thread the end of the pipe has to do.
         if spawned.is_err() || told.await.is_err() {
             std::future::pending().await

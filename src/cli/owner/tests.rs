@@ -8,17 +8,21 @@ use std::thread::JoinHandle;
 
 use hyper::StatusCode;
 use serde_json::json;
+use tokio::sync::watch;
 
 use super::{Owner, answer, block_on};
+use crate::board::{Board, Place};
+use crate::capabilities::services::board_config;
 use crate::cli::absence::{Absence, read};
 use crate::cli::report::Exit;
 use crate::floor::paths::{Explicit, Site};
-use crate::http::{
-    Auth, Connections, Http, Limits, Parts, Secrets, SignIn, Standing, router, serve,
-};
+use crate::http::{self, Auth, Connections, Http, Limits, Parts, Secrets, SignIn, router, serve};
 use crate::lease::document::SCHEMA;
 use crate::lease::secret::Token;
-use crate::registry::{Capability, Exposure, Handler, Kind, Refusal, RefusalCode, Registry, Retry};
+use crate::mcp::{self, About, Admission, Engine};
+use crate::registry::{
+    Capability, Changes, Exposure, Handler, Kind, Refusal, RefusalCode, Registry, Retry,
+};
 
 const INSTANCE: &str = "0123456789abcdef0123456789abcdef";
 
@@ -141,7 +145,7 @@ fn a_document_of_another_checkout_or_kernel_names_no_owner() {
 #[derive(Debug)]
 struct Serving(String);
 
-impl Standing for Serving {
+impl http::Owner for Serving {
     fn instance(&self) -> &'static str {
         INSTANCE
     }
@@ -199,10 +203,20 @@ async fn the_real_server_proves_itself_and_is_called_by_its_routes() {
         echo("test.write", Kind::Command, "/api/v1/test/write"),
     );
     let secrets = Arc::new(Secrets::new(&token, site.root_id()));
-    let http = Http::new(Parts {
-        registry: Arc::new(Registry::new(vec![query.clone(), command.clone()]).unwrap()),
+    let registry = Registry::new(vec![query.clone(), command.clone()]).unwrap();
+    let board = Board::open(board_config(None, Place::Memory), Changes::default());
+    let about = About {
         version: "0.0.0",
-        standing: Arc::new(Serving(site.root_id().to_owned())),
+        url: watch::channel(None).1,
+        standing: mcp::Standing::Owner,
+        admission: Admission::always(),
+    };
+    let engine = Engine::new(Arc::new(registry), board, Changes::default(), about);
+    let http = Http::new(Parts {
+        engine,
+        ledger: Arc::new(()),
+        version: "0.0.0",
+        owner: Arc::new(Serving(site.root_id().to_owned())),
         auth: Auth::Bearer,
         sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
         secrets,
