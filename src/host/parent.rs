@@ -46,7 +46,9 @@ impl Parent {
             while let Err(nix::errno::Errno::EINTR) = poll(&mut end, PollTimeout::NONE) {}
             drop(tell.send(()));
         };
-        let spawned = thread::Builder::new().name("parent".to_owned()).spawn(sleep);
+        let spawned = thread::Builder::new()
+            .name("parent".to_owned())
+            .spawn(sleep);
         // Without a handle or a thread the end of the pipe has to do.
         if spawned.is_err() || told.await.is_err() {
             std::future::pending().await
