@@ -168,6 +168,7 @@ fn capabilities_are_listed_described_and_called_by_id() {
     for id in [
         "repository.info",
         "server.status",
+        "server.stop",
         "capabilities.list",
         "capabilities.describe",
         "peers.list",
