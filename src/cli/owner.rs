@@ -66,7 +66,7 @@ impl Owner {
             hint: error.hint(),
         })?;
         match timeout(PROVE, connect(address)).await {
-            Err(_) => Err(Absence::Silent),
+            Err(_) => Err(Absence::Silent(document.pid)),
             Ok(Err(reason)) => Err(Absence::Unreachable(reason)),
             Ok(Ok(sender)) => {
                 let mut owner = Self {
@@ -76,7 +76,7 @@ impl Owner {
                     document,
                 };
                 match timeout(PROVE, owner.prove(site.root_id())).await {
-                    Err(_) => Err(Absence::Silent),
+                    Err(_) => Err(Absence::Silent(owner.document.pid)),
                     Ok(true) => Ok(owner),
                     Ok(false) => Err(Absence::Unproven),
                 }
@@ -236,7 +236,7 @@ impl Owner {
         };
         timeout(ANSWER, exchange)
             .await
-            .unwrap_or_else(|_| Err(Absence::Silent.into()))
+            .unwrap_or_else(|_| Err(Absence::Silent(self.document.pid).into()))
     }
 }
 

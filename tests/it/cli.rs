@@ -1,7 +1,9 @@
 //! The commands a person types: exit codes, streams, JSON.
 
+use std::io::Read as _;
 use std::process::Output;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{BOUND, Repository, checks, wait_for};
@@ -375,13 +377,28 @@ fn a_server_whose_standard_error_nobody_reads_goes_on_serving() {
 
 /// Guards I14: the link that signs in is for the person at the terminal, so no pipe and no log gets one.
 #[test]
-fn no_sign_in_link_reaches_a_pipe_or_the_log() {
+fn a_sign_in_link_is_shown_on_a_terminal_and_nowhere_else() {
     let repository = Repository::new();
-    let owner = repository.attached("owner");
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    let mut server = repository
+        .command(&["serve"])
+        .stderr(terminal.slave)
+        .spawn()
+        .unwrap();
+    let mut screen = std::fs::File::from(terminal.master);
+    let mut seen = String::new();
+    while !seen.contains("#code=") {
+        let mut piece = [0; 1024];
+        let read = screen.read(&mut piece).unwrap();
+        seen.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
     repository.ready();
     let log = repository.log();
-    assert!(log.contains("/docs/") && !log.contains("#code="), "{log}");
-    drop(owner);
+    assert!(log.contains("/docs/") && !log.contains("code="), "{log}");
+    repository.cli(&["stop"]);
+    assert!(server.wait().unwrap().success());
+    let owner = repository.attached("owner");
+    assert!(!owner.stderr().contains("code="));
 }
 
 #[test]
@@ -403,4 +420,24 @@ fn every_refusal_comes_with_something_that_helps() {
             "{said}"
         );
     }
+}
+
+/// Guards I5b: a stopped owner is named, and no command waits for it for long.
+#[test]
+fn a_stopped_server_is_named_within_seconds() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    repository.ready();
+    owner.signal(Signal::SIGSTOP);
+    let output = repository.cli(&["status", "--json"]);
+    owner.signal(Signal::SIGCONT);
+    assert_eq!(output.status.code(), Some(1));
+    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(status["state"], "silent", "{status}");
+    assert!(
+        status["hint"]
+            .to_string()
+            .contains(&owner.pid().to_string())
+    );
+    as_json(&repository, &["peers", "--json"]);
 }
