@@ -98,7 +98,7 @@ impl From<ProbeFailure> for lease::ProbeFailure {
     }
 }
 
-/// Connects to the document's address and shakes hands, within [`LINK_HANDSHAKE`].
+/// Connects to the document's address and shakes hands. The caller bounds the time.
 ///
 /// # Errors
 /// [`ProbeFailure`].
@@ -108,38 +108,33 @@ pub async fn attach(
     token: &Token,
     identity: &Identity,
 ) -> Result<Link, ProbeFailure> {
-    let attempt = async {
-        let mut half = prove(document, root_id, token).await?;
-        let mac = hex::encode(&token.mac(&half.transcript(document, root_id).parts(Side::Bridge)));
-        let auth = Auth {
-            peer: identity.peer,
-            generation: identity.generation,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            digest: identity.digest.clone(),
-            revision: identity.revision.clone(),
-            mac,
-        };
-        send(&mut half.writer, Verb::Auth, &auth).await?;
-        let line = receive(&mut half.reader).await?;
-        match line.verb {
-            Verb::Welcome => {
-                let (reader, writer) = (half.reader, half.writer);
-                Ok(Link {
-                    reader,
-                    writer,
-                    far: Far::Owner(half.proof),
-                })
-            }
-            Verb::Refuse => {
-                let refuse: Refuse = parse(&line)?;
-                Err(ProbeFailure::Refused(refuse.reason))
-            }
-            _ => Err(ProbeFailure::Form),
-        }
+    let mut half = prove(document, root_id, token).await?;
+    let mac = hex::encode(&token.mac(&half.transcript(document, root_id).parts(Side::Bridge)));
+    let auth = Auth {
+        peer: identity.peer,
+        generation: identity.generation,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: identity.digest.clone(),
+        revision: identity.revision.clone(),
+        mac,
     };
-    timeout(LINK_HANDSHAKE, attempt)
-        .await
-        .unwrap_or(Err(ProbeFailure::Timeout))
+    send(&mut half.writer, Verb::Auth, &auth).await?;
+    let line = receive(&mut half.reader).await?;
+    match line.verb {
+        Verb::Welcome => {
+            let (reader, writer) = (half.reader, half.writer);
+            Ok(Link {
+                reader,
+                writer,
+                far: Far::Owner(half.proof),
+            })
+        }
+        Verb::Refuse => {
+            let refuse: Refuse = parse(&line)?;
+            Err(ProbeFailure::Refused(refuse.reason))
+        }
+        _ => Err(ProbeFailure::Form),
+    }
 }
 
 /// Proves that whoever listens at the document's address knows the token and is the named instance of this checkout,

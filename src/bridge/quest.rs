@@ -4,12 +4,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::alone::Alone;
 use super::attach::{self, Identity, Link, ProbeFailure};
 use crate::floor::error::Chain;
-use crate::floor::limits::CALL_WITHOUT_OWNER;
+use crate::floor::limits::{CALL_WITHOUT_OWNER, LINK_HANDSHAKE};
 use crate::floor::paths::Site;
 use crate::lease::document::{Document, Reading};
 use crate::lease::secret::Token;
@@ -39,7 +39,8 @@ impl Quest {
             let Some(document) = reading.document() else {
                 return Find::Nobody;
             };
-            match probe(&site, document, &identity).await {
+            let probed = timeout(LINK_HANDSHAKE, probe(&site, document, &identity)).await;
+            match probed.unwrap_or(Err(ProbeFailure::Timeout)) {
                 Ok(link) => Find::Attached(Box::new(link)),
                 Err(failure) => {
                     tracing::debug!(error = %Chain(&failure), "nobody to attach to");

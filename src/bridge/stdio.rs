@@ -59,7 +59,7 @@ impl Drop for Restore {
         if let Ok(flags) = fcntl(&self.0, FcntlArg::F_GETFL) {
             let flags = OFlag::from_bits_truncate(flags) & !OFlag::O_NONBLOCK;
             // A description that is gone has no flag to restore.
-            drop(fcntl(&self.0, FcntlArg::F_SETFL(flags)));
+            let _gone = fcntl(&self.0, FcntlArg::F_SETFL(flags));
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn watch(site: Site, admission: Admission, lost: CancellationTo
             return;
         }
         // Full means that a look is due already.
-        drop(changed.try_send(()));
+        let _full = changed.try_send(());
     };
     let watcher = notify::recommended_watcher(tell).and_then(|mut watcher: RecommendedWatcher| {
         watcher.watch(&site.state_dir(), RecursiveMode::NonRecursive)?;

@@ -465,6 +465,8 @@ impl Host {
             tracing::info!("requests were left to the ledger");
         }
         shared.connections.close_all();
+        // Calls that outlived their connection end here: none outlives the release.
+        self.http.work().abort();
         let leave = if why != Stop::All && others > 0 {
             Leave::Draining
         } else {

@@ -31,7 +31,7 @@ use crate::mcp::{Engine, ErrorCode, Keep, Message, Outbound, Reply, Request, Rev
 use crate::registry::{Caller, Delivery, PeerId, Transport};
 
 /// How long a connection may take to become a link; the bridge itself waits far less.
-const HANDSHAKE: Duration = Duration::from_secs(1);
+const HANDSHAKE: Duration = Duration::from_secs(3);
 /// How long the last lines of a draining link may take to leave.
 const LAST_WORDS: Duration = Duration::from_millis(15);
 

@@ -44,7 +44,7 @@ impl Parent {
             let Some(handle) = handle else { return };
             let mut end = [PollFd::new(handle.as_fd(), PollFlags::POLLIN)];
             while let Err(nix::errno::Errno::EINTR) = poll(&mut end, PollTimeout::NONE) {}
-            drop(tell.send(()));
+            let _nobody = tell.send(());
         };
         let spawned = thread::Builder::new()
             .name("parent".to_owned())

@@ -37,6 +37,6 @@ pub fn preferred(site: &Site) -> u16 {
 ///
 /// # Errors
 /// The system's own: `AddrInUse`, or `PermissionDenied` in a sandbox without loopback.
-pub async fn bind(port: u16) -> io::Result<TcpListener> {
+pub(super) async fn bind(port: u16) -> io::Result<TcpListener> {
     TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
 }

@@ -88,7 +88,7 @@ async fn end_of_pipe() {
             .read(&mut scratch)
             .is_ok_and(|read| read > 0)
         {}
-        drop(ended.send(()));
+        let _nobody = ended.send(());
     };
     if thread::Builder::new()
         .name("stdin".to_owned())

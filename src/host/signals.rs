@@ -60,6 +60,6 @@ pub(super) fn leave_process_group() {
     if getpgrp() != getpid() {
         let own = Pid::from_raw(0);
         // A session leader cannot, and need not: it has a group of its own.
-        drop(setpgid(own, own));
+        let _leader = setpgid(own, own);
     }
 }

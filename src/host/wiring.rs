@@ -65,7 +65,6 @@ impl Mode {
 pub(super) struct Wiring {
     pub(super) engine: Arc<Engine>,
     board: Arc<Board>,
-    mode: Mode,
     links: Arc<OnceLock<Arc<Links>>>,
 }
 
@@ -128,7 +127,6 @@ impl Wiring {
         Ok(Self {
             engine,
             board,
-            mode,
             links,
         })
     }

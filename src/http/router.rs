@@ -11,7 +11,7 @@
 //!
 //! Anything else is 404, with or without a token: clients that meet a 401 look for an OAuth server next.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::body::Body;
@@ -45,12 +45,8 @@ pub fn router(http: &Arc<Http>) -> Result<Router, RouteTaken> {
         sign_in_routes::RENEW,
         sign_in_routes::CODES,
     ];
-    let document = Bytes::from(openapi::document(http).to_string());
     let private = api::routes(http, &own)?
-        .route(
-            OPENAPI,
-            any(move |request: Request| async move { described(&request, document) }),
-        )
+        .route(OPENAPI, any(description(http)))
         .route(
             sign_in_routes::RENEW,
             any(sign_in_routes::renew).with_state(Arc::clone(http)),
@@ -96,6 +92,19 @@ fn files(http: &Http) -> Router {
         router = router.route(path, any(file.clone()));
     }
     router
+}
+
+/// Describes the API; rendered for its first reader, since a takeover waits for nobody to read it.
+fn description(
+    http: &Arc<Http>,
+) -> impl Fn(Request) -> std::future::Ready<Response> + Clone + Send + Sync + 'static {
+    let http = Arc::clone(http);
+    let document = Arc::new(OnceLock::new());
+    move |request| {
+        let document: &Bytes =
+            document.get_or_init(|| Bytes::from(openapi::document(&http).to_string()));
+        std::future::ready(described(&request, document.clone()))
+    }
 }
 
 fn described(request: &Request, document: Bytes) -> Response {

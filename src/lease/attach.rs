@@ -111,8 +111,9 @@ impl AloneReason {
 
 /// Finds this checkout's owner and attaches to it, or becomes the owner, or says why neither.
 ///
-/// `probe` shakes hands with the owner that a document names; it gets 100 ms each time. Past `deadline` the candidate stops
-/// waiting; the whole takes at most that and one handshake. Files are read and locked on the calling thread, in microseconds.
+/// `probe` shakes hands with the owner that a document names. It gets 100 ms, and twice as long each time that this was too
+/// short, within `deadline`: on a busy machine an owner may be slow for everybody, and a handshake that is broken off and
+/// begun again never ends. Past `deadline` the candidate stops waiting; the whole takes at most that and one handshake. Files are read and locked on the calling thread, in microseconds.
 ///
 /// Cancel safe: dropping the future gives up whatever was taken.
 pub async fn attach_or_own<L, P, F>(site: &Site, deadline: Duration, probe: P) -> Outcome<L>
@@ -132,6 +133,7 @@ where
     let start = Instant::now();
     let (mut link, mut failure) = (None, None);
     let mut found = Reading::Absent;
+    let mut patience = LINK_HANDSHAKE;
     let (mut election, mut next) = Election::begin();
     loop {
         let call = match (next, link) {
@@ -161,7 +163,7 @@ where
             }
             (Call::Probe, None) => {
                 let shaken = match kernel.document() {
-                    Some(document) => timeout(LINK_HANDSHAKE, probe(document))
+                    Some(document) => timeout(patience, probe(document))
                         .await
                         .unwrap_or(Err(ProbeFailure::Timeout)),
                     None => Err(ProbeFailure::Unproven),
@@ -173,6 +175,10 @@ where
                     }
                     Err(error) => {
                         tracing::debug!(%error, "no link to the owner that the document names");
+                        if error == ProbeFailure::Timeout {
+                            let left = deadline.saturating_sub(start.elapsed());
+                            patience = (patience * 2).min(left).max(LINK_HANDSHAKE);
+                        }
                         failure = Some(error);
                         Answer::Unproven
                     }

@@ -12,9 +12,9 @@ use super::capability::Capability;
 pub(super) fn of(capabilities: &[Capability]) -> String {
     let mut declared: Vec<_> = capabilities.iter().map(declaration).collect();
     declared.sort_by_key(|value| value["id"].to_string());
-    let mut text = String::new();
+    let mut text = Vec::with_capacity(64 * 1024);
     canonical(&json!([env!("CARGO_PKG_VERSION"), declared]), &mut text);
-    hex(&Sha256::digest(text.as_bytes()))
+    hex(&Sha256::digest(&text))
 }
 
 /// What a capability declares, as data: everything but its code.
@@ -45,35 +45,40 @@ pub(crate) fn declaration(capability: &Capability) -> Value {
     })
 }
 
-/// Writes `value` as JSON with sorted keys and without white space.
-fn canonical(value: &Value, text: &mut String) {
+/// Writes `value` as JSON with sorted keys and without white space. Every start of a process waits for it.
+fn canonical(value: &Value, text: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
             let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_by_key(|(name, _)| *name);
-            text.push('{');
+            sorted.sort_unstable_by_key(|(name, _)| *name);
+            text.push(b'{');
             for (index, (name, below)) in sorted.into_iter().enumerate() {
                 if index > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
-                // Writing to a string cannot fail.
-                _ = write!(text, "{}:", Value::String(name.clone()));
+                scalar(name, text);
+                text.push(b':');
                 canonical(below, text);
             }
-            text.push('}');
+            text.push(b'}');
         }
         Value::Array(items) => {
-            text.push('[');
+            text.push(b'[');
             for (index, below) in items.iter().enumerate() {
                 if index > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
                 canonical(below, text);
             }
-            text.push(']');
+            text.push(b']');
         }
-        scalar => _ = write!(text, "{scalar}"),
+        other => scalar(other, text),
     }
+}
+
+fn scalar<T: serde::Serialize + ?Sized>(value: &T, text: &mut Vec<u8>) {
+    // Writing a string or a number to a vector cannot fail.
+    drop(serde_json::to_writer(text, value));
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -93,11 +98,14 @@ mod tests {
 
     #[test]
     fn the_order_of_keys_does_not_count() {
-        let mut one = String::new();
+        let mut one = Vec::new();
         canonical(
             &json!({"b": [1, {"d": null, "c": "x\n"}], "a": true}),
             &mut one,
         );
-        assert_eq!(one, r#"{"a":true,"b":[1,{"c":"x\n","d":null}]}"#);
+        assert_eq!(
+            String::from_utf8(one).unwrap(),
+            r#"{"a":true,"b":[1,{"c":"x\n","d":null}]}"#
+        );
     }
 }

@@ -34,10 +34,8 @@ impl Registry {
     /// Returns about how many tokens `tools/list` costs a model (I10).
     #[must_use]
     pub fn tokens(&self) -> usize {
-        Value::Array(self.tools())
-            .to_string()
-            .len()
-            .div_ceil(BYTES_PER_TOKEN)
+        let bytes = serde_json::to_vec(&self.tools()).map_or(0, |text| text.len());
+        bytes.div_ceil(BYTES_PER_TOKEN)
     }
 
     fn read(&self, key: &str, wanted: fn(&str) -> bool) -> Vec<Value> {
