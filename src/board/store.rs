@@ -326,18 +326,18 @@ impl Store {
     fn open(&self) -> Result<Connection, StoreError> {
         let Place::File(path) = &self.place else {
             let connection = Connection::open_in_memory()?;
-            return self.prepare(connection);
+            return prepare(connection);
         };
-        match self.open_file(path) {
+        match Self::open_file(path) {
             Err(StoreError::Sqlite(error)) if is_damaged(&error) => {
                 self.move_aside(&error);
-                self.open_file(path)
+                Self::open_file(path)
             }
             outcome => outcome,
         }
     }
 
-    fn open_file(&self, path: &Path) -> Result<Connection, StoreError> {
+    fn open_file(path: &Path) -> Result<Connection, StoreError> {
         // SQLite would make it readable for all, and follow a link.
         OpenOptions::new()
             .read(true)
@@ -348,24 +348,7 @@ impl Store {
             .custom_flags(nix::fcntl::OFlag::O_NOFOLLOW.bits())
             .open(path)
             .map_err(StoreError::Open)?;
-        self.prepare(Connection::open(path)?)
-    }
-
-    fn prepare(&self, mut connection: Connection) -> Result<Connection, StoreError> {
-        connection.busy_timeout(BUSY)?;
-        // A release has 50 ms: the log is folded in by a later write, never by closing.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // Making a file costs two waits for the disk, on the way to the first answer; a power cut in just that moment
-        // leaves a damaged file, which is moved aside like any other.
-        connection.execute_batch("PRAGMA synchronous=OFF;")?;
-        // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
-        let mode: Option<String> = connection
-            .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
-            .optional()?;
-        tracing::trace!(mode, "the board's file is open");
-        connection.execute_batch("PRAGMA synchronous=NORMAL;")?;
-        tables::migrate(&mut connection)?;
-        Ok(connection)
+        prepare(Connection::open(path)?)
     }
 
     fn move_aside(&self, error: &rusqlite::Error) {
@@ -404,4 +387,22 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What a panic left behind is whole: every holder changes it in one step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets a connection up and brings its tables to this build's version.
+fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.busy_timeout(BUSY)?;
+    // A release has 50 ms: the log is folded in by a later write, never by closing.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Making a file costs two waits for the disk, on the way to the first answer; a power cut in just that moment
+    // leaves a damaged file, which is moved aside like any other.
+    connection.execute_batch("PRAGMA synchronous=OFF;")?;
+    // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
+    let mode: Option<String> = connection
+        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
+        .optional()?;
+    tracing::trace!(mode, "the board's file is open");
+    connection.execute_batch("PRAGMA synchronous=NORMAL;")?;
+    tables::migrate(&mut connection)?;
+    Ok(connection)
 }
