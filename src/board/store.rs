@@ -15,7 +15,7 @@
 //! The file is shared by the owners of several checkouts, so every row carries the root's id. WAL with
 //! `synchronous=NORMAL`: a kill loses nothing, a power cut at most the last moments, never consistency.
 //!
-//! Absent: any read or write on the start path but the epoch (DESIGN 4).
+//! Absent: any read or write on the start path but the epoch.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

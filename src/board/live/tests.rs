@@ -522,7 +522,7 @@ fn a_file_that_is_removed_comes_back_with_its_epoch() {
                 .is_ok()
         );
         assert!(folder.file().exists());
-        assert_eq!(super::super::Board::epoch(&board, 0).await, 10);
+        assert_eq!(crate::board::Board::epoch(&board, 0).await, 10);
     });
 }
 
