@@ -66,6 +66,16 @@ pub const ONCE_KEY: Duration = Duration::from_hours(24);
 pub const INTENT_CHARS: usize = 200;
 /// Paths and globs of one announcement.
 pub const SCOPE_ENTRIES: usize = 64;
+/// One path or glob of an announcement, in characters.
+pub const SCOPE_CHARS: usize = 512;
+/// Labels under which one peer announces.
+pub const LABELS: usize = 32;
+/// All announcements on a board together, in bytes.
+pub const BOARD_BYTES: usize = 8 * 1024 * 1024;
+/// Collisions that one answer names.
+pub const COLLISIONS: usize = 100;
+/// How long a peer whose link broke, or who was here before a change of owner, may take to come back.
+pub const COME_BACK: Duration = Duration::from_secs(5);
 /// A label, a client's name or a client's version, in characters.
 pub const LABEL_CHARS: usize = 64;
 
@@ -221,6 +231,31 @@ pub const TABLE: &[Limit] = &[
         what: "scope",
         bound: "64 entries",
         past: "invalid_input",
+    },
+    Limit {
+        what: "path or glob",
+        bound: "512 characters",
+        past: "invalid_input",
+    },
+    Limit {
+        what: "labels of one peer",
+        bound: "32",
+        past: "invalid_input",
+    },
+    Limit {
+        what: "all announcements together",
+        bound: "8 MiB",
+        past: "unavailable",
+    },
+    Limit {
+        what: "collisions named in one answer",
+        bound: "100",
+        past: "`omitted` counts the rest",
+    },
+    Limit {
+        what: "return of a peer whose link broke",
+        bound: "5 s",
+        past: "the peer is gone",
     },
     Limit {
         what: "label",
