@@ -355,7 +355,7 @@ impl Host {
             "serving; docs: http://{address}/docs/"
         );
         if settings.auth == http::Auth::Off {
-            tracing::warn!("auth is off: every process of this machine may call everything");
+            tracing::warn!("authentication is off: anybody on this machine can call everything");
         }
         if log::has_terminal()
             && let Ok(code) = http.parts().sign_in.mint_code()

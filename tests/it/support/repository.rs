@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -216,6 +216,13 @@ impl Repository {
             .args(arguments)
             .output()
             .expect("the executable starts")
+    }
+
+    /// A command of the CLI, not started yet.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = hermetic(MAJORDOMUS, &self.root, &self.home);
+        command.args(arguments);
+        command
     }
 
     /// An HTTP client of the current owner, with the token.
