@@ -2,8 +2,8 @@
 //!
 //! Whatever stands at a path of ours may have been put there by a crash, a copy, a person or an attacker, so nothing here
 //! follows a symbolic link at the last component, waits for a FIFO, or reads more than it was told to.
-//! A file is *replaced* by writing a new one *aside* (same folder, a name nobody else uses) and renaming it over the old
-//! one: a reader sees the old bytes or the new ones, never half of either.
+//! A file is *replaced* by writing a new one *aside* (same folder, a name nobody else uses) and swapping or renaming it into
+//! the old one's place: a reader sees the old bytes or the new ones, never half of either, and never nothing.
 //!
 //! Nothing is fsynced. After a power cut a file may be empty or old; every reader takes that for what it is, and an fsync
 //! in the path of a takeover costs more than the whole takeover (1.35 ms against 0.26 ms, p99 33 ms).
@@ -131,7 +131,8 @@ pub fn read_plain(path: &Path, limit: usize) -> Result<(Vec<u8>, Metadata), File
     let file = open_plain(path, OpenOptions::new().read(true))?;
     let metadata = file.metadata().map_err(FileError::Io)?;
     let past = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    let mut bytes = Vec::new();
+    let told = usize::try_from(metadata.len()).unwrap_or(limit);
+    let mut bytes = Vec::with_capacity(told.min(limit).saturating_add(1));
     file.take(past)
         .read_to_end(&mut bytes)
         .map_err(FileError::Io)?;
@@ -143,22 +144,43 @@ pub fn read_plain(path: &Path, limit: usize) -> Result<(Vec<u8>, Metadata), File
 
 /// Puts a private file with these bytes at `path`, over whatever is there, and returns the new file's metadata.
 ///
-/// A directory at `path` is renamed aside (`NAME.found-<random>`), because no rename replaces it.
+/// A directory at `path` is renamed aside (`NAME.found-<random>`), because it may hold what somebody wants back.
 ///
 /// # Errors
 /// What the system said; `path` then holds what it held before, and the file aside is gone.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<Metadata> {
     let aside = Aside::write(path, bytes)?;
-    if let Err(error) = fs::rename(&aside.path, path) {
-        let blocked = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-        if !blocked {
-            return Err(error);
+    if exchange(&aside.path, path).is_err() {
+        if let Err(error) = fs::rename(&aside.path, path) {
+            if !is_directory(path) {
+                return Err(error);
+            }
+            fs::rename(path, neighbour(path, "found")?)?;
+            fs::rename(&aside.path, path)?;
         }
-        fs::rename(path, neighbour(path, "found")?)?;
-        fs::rename(&aside.path, path)?;
+    } else if is_directory(&aside.path) {
+        fs::rename(&aside.path, neighbour(path, "found")?)?;
     }
     // The rename itself moves ctime, so the metadata is taken after it, from the open file: it is ours for certain.
     aside.file.metadata()
+}
+
+fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Swaps two names in one step. A rename *over* a file makes ext4 and others write the new bytes out first, against a power
+/// cut that we do not guard against: 230 us, and milliseconds when the disk is busy; swapped and removed, 50 us.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+    renameat2(AT_FDCWD, one, AT_FDCWD, other, RenameFlags::RENAME_EXCHANGE)?;
+    Ok(())
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
 }
 
 /// Whether [`create_once`] made the file.
@@ -228,7 +250,7 @@ pub fn sweep(path: &Path) {
     }
 }
 
-/// A file written aside; its name is removed on drop, which after a rename removes nothing.
+/// A file written aside; its name is removed on drop, which after a rename removes nothing, and after a swap the old file.
 #[derive(Debug)]
 struct Aside {
     path: PathBuf,

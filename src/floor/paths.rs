@@ -276,9 +276,12 @@ impl Site {
     }
 
     fn make(&self, path: &Path, mode: u32) -> Result<(), SiteError> {
+        let found = fs::symlink_metadata(path);
+        if found.as_ref().is_ok_and(fs::Metadata::is_dir) {
+            return Ok(());
+        }
         let shown = self.shown(path);
-        let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-        if is_link {
+        if found.is_ok_and(|found| found.is_symlink()) {
             let inside = path
                 .canonicalize()
                 .is_ok_and(|target| target.starts_with(&self.0.root));

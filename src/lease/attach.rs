@@ -113,7 +113,8 @@ impl AloneReason {
 ///
 /// `probe` shakes hands with the owner that a document names. It gets 100 ms, and twice as long each time that this was too
 /// short, within `deadline`: on a busy machine an owner may be slow for everybody, and a handshake that is broken off and
-/// begun again never ends. Past `deadline` the candidate stops waiting; the whole takes at most that and one handshake. Files are read and locked on the calling thread, in microseconds.
+/// begun again never ends. Past `deadline` the candidate stops waiting; the whole takes at most that and one handshake. Files
+/// are read and locked on the calling thread, in microseconds.
 ///
 /// Cancel safe: dropping the future gives up whatever was taken.
 pub async fn attach_or_own<L, P, F>(site: &Site, deadline: Duration, probe: P) -> Outcome<L>

@@ -4,8 +4,8 @@
 //! the checkout (I1), the link's handshake decides whom a bridge talks to. So reading never fails. A *reading* says what is
 //! there: nothing, an empty file, something *corrupt* with its fault, or a document. Only the holder of the lock writes.
 //!
-//! The schema is `majordomus-mcp-lease/v1` and a promise: fields are added, never changed, and whoever rewrites a document of
-//! its own keeps the keys it does not know. There is no secret in it.
+//! The schema is `majordomus-mcp-lease/v1` and a promise: fields are added, never changed, and the keys that a version does
+//! not know are kept, from owner to owner of one checkout. There is no secret in it.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;

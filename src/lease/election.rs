@@ -481,7 +481,7 @@ pub enum Course {
 /// |---|---|---|
 /// | admit | fulfilled | lost |
 /// | say | write | lost |
-/// | release | write `draining` or remove, then let go | let go |
+/// | release | write `draining` unless it says so, or remove; then let go | let go |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tenure {
     duty: Duty,
@@ -504,13 +504,16 @@ impl Tenure {
             (
                 Call::ReadAgain,
                 Answer::Seen(Sight::Sign {
-                    state: _,
+                    state: seen,
                     writer: Writer::Me,
                     epoch: _,
                 }),
             ) => match self.duty {
                 Duty::Admit => Course::Fulfilled,
                 Duty::Say(state, epoch) => Course::Call(Call::Write { state, epoch }),
+                Duty::Release(Leave::Draining, _) if seen == State::Draining => {
+                    Course::Call(Call::LetGo)
+                }
                 Duty::Release(Leave::Draining, epoch) => Course::Call(Call::Write {
                     state: State::Draining,
                     epoch,
@@ -534,3 +537,6 @@ impl Tenure {
         (self, course)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,8 @@
 //! The system calls of the lease, for real: [`Os`] over one checkout's files and the kernel's locks.
 //!
 //! One [`Kernel`] is one candidate and, if it is elected, one ownership. It is shared between the host, the bridge and the
-//! watchdog, so it takes `&self`; its two mutexes are held over no system call that could hang, but for `writing`.
+//! watchdog, so it takes `&self`, and holds no mutex over a system call: a host that hangs on a disk never keeps the watchdog
+//! from letting go.
 //! The lock is `flock(2)` by [`File::try_lock`]: it belongs to the open file, so the kernel drops it when the process dies of
 //! whatever, and a child never holds it (`O_CLOEXEC`). It is dropped by an explicit unlock, because another thread may be
 //! looking at the file right then.
@@ -29,8 +30,8 @@ pub(super) struct Kernel {
     instance: String,
     started_at: String,
     held: Mutex<Held>,
-    /// What the document says besides; held while it is being written.
-    writing: Mutex<Draft>,
+    /// What the document says besides.
+    draft: Mutex<Draft>,
     /// The document as we left it, so that looking again costs one `stat`.
     known: Mutex<Option<Fingerprint>>,
     /// What the last refused call ran into, for people.
@@ -45,7 +46,7 @@ struct Held {
     lock: Option<Arc<File>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Draft {
     url: Option<String>,
     link: Option<SocketAddr>,
@@ -90,7 +91,7 @@ impl Kernel {
             instance: hex::encode(&instance),
             started_at: clock::rfc3339(clock::now_ms()),
             held: Mutex::default(),
-            writing: Mutex::default(),
+            draft: Mutex::default(),
             known: Mutex::default(),
             trouble: Mutex::default(),
             found: Mutex::new(Reading::Absent),
@@ -122,7 +123,7 @@ impl Kernel {
 
     /// Sets what the next document says besides.
     pub(super) fn set_addresses(&self, url: Option<&str>, link: SocketAddr) {
-        let mut draft = guard(&self.writing);
+        let mut draft = guard(&self.draft);
         draft.url = url.map(str::to_owned);
         draft.link = Some(link);
     }
@@ -162,19 +163,23 @@ impl Kernel {
     }
 
     fn replace_document(&self, state: State, epoch: u64) -> io::Result<()> {
-        let mut draft = guard(&self.writing);
         // What a later version wrote besides is kept: in our own document, and from owner to owner.
         let keeps = |document: &Document| {
             document.instance == self.instance
                 || (state == State::Starting && document.root_id == self.site.root_id())
         };
-        if let Some(before) = self.document().filter(keeps) {
-            draft.unknown = before.unknown;
-        }
+        let draft = {
+            let before = self.document().filter(keeps);
+            let mut draft = guard(&self.draft);
+            if let Some(before) = before {
+                draft.unknown = before.unknown;
+            }
+            draft.clone()
+        };
         let document = Document {
             schema: SCHEMA.to_owned(),
             state,
-            url: draft.url.clone(),
+            url: draft.url,
             link: draft.link,
             instance: self.instance.clone(),
             epoch,
@@ -183,7 +188,7 @@ impl Kernel {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: self.started_at.clone(),
-            unknown: draft.unknown.clone(),
+            unknown: draft.unknown,
         };
         let path = self.site.lease_document();
         if state == State::Starting {

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::future::{Ready, ready};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -360,6 +360,37 @@ fn a_state_folder_that_cannot_be_made_leaves_a_process_alone() {
     let reason = alone(&checkout.site);
     assert_eq!(reason.to_string(), "cannot make .ai: not a directory");
     assert_eq!(reason.hint(), "ls -ld .ai");
+}
+
+/// Guards I3.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_checkout_where_nobody_may_write_leaves_a_process_alone() {
+    // The kernel makes no folders here for anybody, root included, and in a container it is mounted read-only.
+    let site = Site::discover(std::path::Path::new("/sys/kernel"), Explicit::Yes)
+        .unwrap()
+        .unwrap();
+    let reason = alone(&site).to_string();
+    assert!(reason.starts_with("cannot make .ai: "), "{reason}");
+    assert!(!reason.contains('\n'));
+}
+
+/// Guards I3.
+#[test]
+fn a_state_folder_or_document_of_another_user_leaves_a_process_alone() {
+    if nix::unistd::geteuid().is_root() {
+        // Root may do anything; the tests of the executable drop the user for this.
+        return;
+    }
+    let checkout = Checkout::prepared();
+    let mode = |mode| {
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(checkout.site.state_dir(), permissions).unwrap();
+    };
+    mode(0o500);
+    let reason = alone(&checkout.site);
+    mode(0o700);
+    assert!(matches!(reason, AloneReason::Refused { .. }), "{reason}");
 }
 
 #[test]
