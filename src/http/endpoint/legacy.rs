@@ -195,18 +195,16 @@ async fn sooner_or_later(
     living: Living,
 ) -> Response {
     let mut running = Box::pin(running);
-    match timeout(STREAM_AFTER, running.as_mut()).await {
-        Ok(ran) => respond(ran.unwrap_or(Ran::Aborted)),
-        Err(_) => {
-            let last = async move {
-                match running.await {
-                    Some(Ran::Answered(reply)) => Some(reply.json),
-                    _ => None,
-                }
-            };
-            events::response(queue, Box::pin(last), living)
-        }
+    if let Ok(ran) = timeout(STREAM_AFTER, running.as_mut()).await {
+        return respond(ran.unwrap_or(Ran::Aborted));
     }
+    let last = async move {
+        match running.await {
+            Some(Ran::Answered(reply)) => Some(reply.json),
+            _ => None,
+        }
+    };
+    events::response(queue, Box::pin(last), living)
 }
 
 fn respond(ran: Ran) -> Response {

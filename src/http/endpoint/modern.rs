@@ -41,7 +41,7 @@ pub(crate) async fn answer(
     let (id, listens) = match admitted(head, &frame, &mirrored) {
         Ok(Some((id, listens))) => (id, listens),
         Ok(None) => return answer::accepted(),
-        Err(refusal) => return refusal,
+        Err(refusal) => return *refusal,
     };
     let key = match api::idempotency_key(&head.headers) {
         Ok(key) => key.map(|key| format!("http:{}:{key}", credential.scope())),
@@ -73,10 +73,9 @@ pub(crate) async fn answer(
     let mut running = Box::pin(conversation.run(request));
     let patience = match (events::accepted(&head.headers), listens) {
         (false, false) => {
-            return running.await.map_or_else(
-                || answer::accepted(),
-                |reply| answer::json(status(&reply, &mirrored), reply.json),
-            );
+            return running.await.map_or_else(answer::accepted, |reply| {
+                answer::json(status(&reply, &mirrored), reply.json)
+            });
         }
         (_, true) => Duration::ZERO,
         (true, false) => STREAM_AFTER,
@@ -101,15 +100,10 @@ fn admitted(
     head: &Head,
     frame: &Frame,
     mirrored: &Mirrored,
-) -> Result<Option<(Id, bool)>, Response> {
+) -> Result<Option<(Id, bool)>, Box<Response>> {
     let bad = |status, code, message: &str| {
-        Err(answer::refused(
-            status,
-            frame.request_id(),
-            code,
-            message,
-            None,
-        ))
+        let response = answer::refused(status, frame.request_id(), code, message, None);
+        Err(Box::new(response))
     };
     if frame.revision().is_none() {
         return bad(

@@ -127,7 +127,7 @@ mod tests {
         let (old, new) = (Bytes::from_static(b"old"), Bytes::from_static(b"new"));
         queue.push(message(Some("uri"), &old));
         queue.push(message(Some("uri"), &new));
-        assert_eq!(queue.poll_next(&mut context), Poll::Ready(new.clone()));
+        assert_eq!(queue.poll_next(&mut context), Poll::Ready(new));
         assert_eq!(queue.poll_next(&mut context), Poll::Pending);
         let half = Bytes::from(vec![b'x'; OUTBOUND_BYTES / 2]);
         for _ in 0..5 {
