@@ -406,21 +406,3 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What a panic left behind is whole: every holder changes it in one step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// Sets a connection up and brings its tables to this build's version.
-fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
-    connection.busy_timeout(BUSY)?;
-    // A release has 50 ms: the log is folded in by a later write, never by closing.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Making a file costs two waits for the disk, on the way to the first answer; a power cut in just that moment
-    // leaves a damaged file, which is moved aside like any other.
-    connection.execute_batch("PRAGMA synchronous=OFF;")?;
-    // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
-    let mode: Option<String> = connection
-        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
-        .optional()?;
-    tracing::trace!(mode, "the board's file is open");
-    connection.execute_batch("PRAGMA synchronous=NORMAL;")?;
-    tables::migrate(&mut connection)?;
-    Ok(connection)
-}

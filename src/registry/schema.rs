@@ -325,7 +325,6 @@ mod tests {
     /// A tree.
     #[derive(ToSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
-    #[expect(clippy::use_self, reason = "the derived schema needs the name")]
     struct Tree {
         /// What it is called.
         name: String,

@@ -9,7 +9,6 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
-    clippy::print_stdout,
     reason = "a test fails by panicking and speaks through the harness"
 )]
 
