@@ -1,12 +1,16 @@
 //! Who meets whom.
 //!
 //! Every pair of announcements of different peers, or of different labels of one peer (its subagents), is compared
-//! entry by entry. The number named is bounded; how many more there are is said.
+//! entry by entry. The number named and the effort are bounded; how many more there are is said.
 
 use super::peer::{Announcement, Peer};
+use super::scope::Effort;
 
 /// Pairs of entries that one answer names.
 pub(super) const NAMED: usize = 100;
+
+/// Pairs of entries that one answer compares: some milliseconds' worth.
+const COMPARISONS: usize = 1_000_000;
 
 /// One announcement with whose it is.
 #[derive(Debug, Clone, Copy)]
@@ -52,39 +56,64 @@ pub(super) fn claims<'a>(peers: impl Iterator<Item = &'a Peer>) -> Vec<Claim<'a>
 impl<'a> Found<'a> {
     /// Where `one` meets any of the others.
     pub(super) fn with(one: Claim<'a>, others: &[Claim<'a>]) -> Self {
-        let mut found = Self::default();
+        let mut search = Search::default();
         for other in others.iter().filter(|other| !one.is(other)) {
-            found.compare(one, *other);
+            search.compare(one, *other);
         }
-        found
+        search.found
     }
 
     /// Where any two meet, each pair once.
     pub(super) fn among(claims: &[Claim<'a>]) -> Self {
-        let mut found = Self::default();
+        let mut search = Search::default();
         for (index, one) in claims.iter().enumerate() {
             for other in claims.iter().skip(index + 1) {
-                found.compare(*one, *other);
+                search.compare(*one, *other);
             }
         }
-        found
+        search.found
     }
+}
 
+/// One answer's search: what it found, and what it may still cost.
+struct Search<'a> {
+    found: Found<'a>,
+    effort: Effort,
+    comparisons: usize,
+}
+
+impl Default for Search<'_> {
+    fn default() -> Self {
+        Self {
+            found: Found::default(),
+            effort: Effort::default(),
+            comparisons: COMPARISONS,
+        }
+    }
+}
+
+impl<'a> Search<'a> {
     fn compare(&mut self, one: Claim<'a>, other: Claim<'a>) {
         for mine in &one.announcement.scope {
             for theirs in &other.announcement.scope {
-                if !mine.meets(theirs) {
+                let Some(left) = self.comparisons.checked_sub(1) else {
+                    // Whatever was not compared counts as one more at least.
+                    self.found.omitted = self.found.omitted.max(1);
+                    return;
+                };
+                self.comparisons = left;
+                if !mine.meets_within(theirs, &mut self.effort) {
                     continue;
                 }
-                if self.meetings.len() < NAMED {
+                if self.found.meetings.len() < NAMED {
                     let entries = (mine.as_str(), theirs.as_str());
-                    self.meetings.push(Meeting {
+                    self.found.meetings.push(Meeting {
                         one,
                         other,
                         entries,
                     });
                 } else {
-                    self.omitted += 1;
+                    self.found.omitted += 1;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What a client's instructions say: where the server is, who you are, who else is here (DESIGN 5).
+//! What a client's instructions say: where the server is, who you are, who else is here.
 //!
 //! It costs a model under 200 tokens whatever the others wrote: names, intents and scopes are cut by bytes, quoted, and
 //! announced as data.

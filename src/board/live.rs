@@ -159,6 +159,13 @@ impl Board {
         });
     }
 
+    /// Waits until everything written behind so far is in the file; a file that cannot be written is waited for in vain
+    /// only once.
+    pub async fn kept(&self) {
+        // Jobs are done in order, so this one is behind all of them. Its own failure says what theirs said.
+        drop(self.store.read(|_, _| Ok(())).await);
+    }
+
     /// The legacy HTTP sessions that must stay ended, with their expiry.
     ///
     /// # Errors

@@ -31,6 +31,18 @@ pub(super) struct Announcement {
     pub(super) since: u64,
 }
 
+impl Announcement {
+    /// About how much of the board it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.intent.len()
+            + self
+                .scope
+                .iter()
+                .map(|entry| entry.as_str().len() + 32)
+                .sum::<usize>()
+    }
+}
+
 /// What keeps a peer here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hold {
@@ -82,6 +94,11 @@ impl Peer {
             until: None,
             announcements: BTreeMap::new(),
         }
+    }
+
+    /// About how much of the board its announcements take.
+    pub(super) fn bytes(&self) -> usize {
+        self.announcements.values().map(Announcement::bytes).sum()
     }
 
     /// What stands, by label: withdrawn ones left out.

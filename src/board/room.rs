@@ -10,6 +10,9 @@ use super::peer::{Announcement, GRACE, Hold, LABELS, Now, Peer};
 use crate::floor::limits::SESSIONS;
 use crate::registry::{Caller, PeerId, Refusal, RefusalCode, Transport};
 
+/// All announcements together, in bytes.
+const BOARD_BYTES: usize = 8 * 1024 * 1024;
+
 /// Everyone who is here, and everyone who is expected back.
 #[derive(Debug, Default)]
 pub(super) struct Room {
@@ -163,6 +166,7 @@ impl Room {
         label: &str,
         mut announcement: Announcement,
     ) -> Result<bool, Refusal> {
+        let bytes: usize = self.peers.values().map(Peer::bytes).sum();
         let Some(peer) = self.peers.get_mut(&id) else {
             return Err(Refusal::new(RefusalCode::NotFound, "this peer has left"));
         };
@@ -175,6 +179,13 @@ impl Room {
             }
         } else {
             make_place(peer)?;
+        }
+        if bytes + announcement.bytes() > BOARD_BYTES {
+            return Err(Refusal::new(
+                RefusalCode::Unavailable,
+                "everyone's announcements together are too large for the board",
+            )
+            .hint("announce fewer paths, or globs in their place"));
         }
         peer.announcements.insert(label.to_owned(), announcement);
         Ok(true)

@@ -15,7 +15,7 @@
 //! The file is shared by the owners of several checkouts, so every row carries the root's id. WAL with
 //! `synchronous=NORMAL`: a kill loses nothing, a power cut at most the last moments, never consistency.
 //!
-//! Absent: any read or write on the start path but the epoch (DESIGN 4).
+//! Absent: any read or write on the start path but the epoch.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -178,6 +178,8 @@ impl Store {
     /// Takes an epoch for this owner: one more than the file's, and at least `at_least`.
     pub(super) async fn take_epoch(self: &Arc<Self>, at_least: u64) -> Result<u64, StoreError> {
         let owner = self.owner.clone();
+        // Should the file only work later, this is the epoch that its writes stand for.
+        self.epoch.store(at_least, Ordering::Release);
         let epoch = self
             .run(move |store| {
                 store.with(|connection| {
@@ -235,8 +237,12 @@ impl Store {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mine = self.epoch.load(Ordering::Acquire);
             let theirs = tables::epoch(&tx, &self.owner)?.unwrap_or(0);
-            if theirs != mine {
+            if theirs > mine {
                 return Err(StoreError::Superseded { mine, theirs });
+            }
+            if theirs < mine {
+                // A file that was not there, or could not be used, when this owner took its epoch.
+                tables::set_epoch(&tx, &self.owner, mine)?;
             }
             let done = f(&tx, &self.owner)?;
             tx.commit()?;
@@ -357,17 +363,8 @@ impl Store {
             .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
             .optional()?;
         tracing::trace!(mode, "the board's file is open");
-        connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;")?;
+        connection.execute_batch("PRAGMA synchronous=NORMAL;")?;
         tables::migrate(&mut connection)?;
-        let mine = self.epoch.load(Ordering::Acquire);
-        if mine > 0 {
-            // A new file in place of a lost one: the epoch that this owner took stays taken.
-            let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            if tables::epoch(&tx, &self.owner)?.is_none() {
-                tables::set_epoch(&tx, &self.owner, mine)?;
-            }
-            tx.commit()?;
-        }
         Ok(connection)
     }
 

@@ -6,13 +6,15 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::collision::{Claim, Found, Meeting, claims};
-use super::peer::{Now, Peer};
+use super::peer::{Announcement, Now, Peer};
 use super::room::Room;
 use crate::floor::clock::rfc3339;
 use crate::registry::PeerId;
 
 /// Peers of one answer.
 const SHOWN: usize = 500;
+/// Announcements of one answer, in bytes.
+const BYTES: usize = 1024 * 1024;
 
 /// Everyone here, and where their announcements meet.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -24,7 +26,7 @@ pub struct PeersView {
     pub(crate) peers: Vec<PeerView>,
     /// Every pair of entries that meet.
     pub(crate) collisions: Vec<PairView>,
-    /// Peers and collisions left out.
+    /// Peers, announcements and collisions left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) omitted: usize,
     /// False: some peers may not be back after a change of server.
@@ -118,16 +120,30 @@ fn is_zero(count: &usize) -> bool {
 pub(super) fn peers(room: &Room, you: Option<PeerId>, place: &Where, now: Now) -> PeersView {
     let claims = claims(room.peers());
     let found = Found::among(&claims);
-    let count = room.peers().count();
+    let mut left = BYTES;
+    let mut omitted = found.omitted + room.peers().count().saturating_sub(SHOWN);
+    let peers = room
+        .peers()
+        .take(SHOWN)
+        .map(|each| {
+            let mut shown = peer(each, place, now);
+            for (label, announcement) in each.standing() {
+                match left.checked_sub(announcement.bytes()) {
+                    Some(rest) => {
+                        left = rest;
+                        shown.announcements.push(announced(label, announcement));
+                    }
+                    None => omitted += 1,
+                }
+            }
+            shown
+        })
+        .collect();
     PeersView {
         you: you.map(|id| id.to_string()),
-        peers: room
-            .peers()
-            .take(SHOWN)
-            .map(|each| peer(each, place, now))
-            .collect(),
+        peers,
         collisions: found.meetings.iter().map(pair).collect(),
-        omitted: found.omitted + count.saturating_sub(SHOWN),
+        omitted,
         complete: room.is_complete(),
     }
 }
@@ -143,19 +159,20 @@ fn peer(peer: &Peer, place: &Where, now: Now) -> PeerView {
         joined: rfc3339(peer.joined),
         last_seen: rfc3339(peer.seen),
         attached: peer.is_attached(now),
-        announcements: peer
-            .standing()
-            .map(|(label, each)| AnnouncementView {
-                label: label.to_owned(),
-                intent: each.intent.clone(),
-                scope: each
-                    .scope
-                    .iter()
-                    .map(|entry| entry.as_str().to_owned())
-                    .collect(),
-                since: rfc3339(each.since),
-            })
+        announcements: Vec::new(),
+    }
+}
+
+fn announced(label: &str, announcement: &Announcement) -> AnnouncementView {
+    AnnouncementView {
+        label: label.to_owned(),
+        intent: announcement.intent.clone(),
+        scope: announcement
+            .scope
+            .iter()
+            .map(|entry| entry.as_str().to_owned())
             .collect(),
+        since: rfc3339(announcement.since),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A client's stdio on one side, one link to the current server on the other (DESIGN: the link, I5b, I6, I7, I11).
+//! A client's stdio on one side, one link to the current server on the other (I5b, I6, I7, I11).
 //!
 //! Every `majordomus mcp` process is a bridge, whether its own process hosts the server or another one does: a change
 //! of owner is only a change of link. A bridge is the durable home of its client's soft state, never exits because a

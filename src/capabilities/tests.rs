@@ -33,7 +33,7 @@ impl ServerStatus for Fixed {
 
 /// A checkout with a server's registry in front of it.
 struct Room {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     services: Services,
     registry: Registry,
 }
@@ -59,7 +59,7 @@ impl Room {
         };
         let registry = registry(&services).unwrap();
         Self {
-            _folder: folder,
+            folder,
             services,
             registry,
         }
@@ -115,12 +115,12 @@ fn api() -> Caller {
     }
 }
 
-fn key(seq: u64) -> Option<OnceKey> {
-    Some(OnceKey {
+fn key(seq: u64) -> OnceKey {
+    OnceKey {
         scope: "peer".to_owned(),
         seq,
         digest: "digest".to_owned(),
-    })
+    }
 }
 
 fn run<T>(f: impl Future<Output = T>) -> T {
@@ -232,7 +232,7 @@ fn announcing_and_listing_go_together() {
         assert_eq!(list["you"], two.peer.unwrap().to_string());
         assert_eq!(list["collisions"].as_array().unwrap().len(), 1);
         assert_eq!(list["peers"].as_array().unwrap().len(), 2);
-        let folder = room._folder.path().parent().unwrap().display().to_string();
+        let folder = room.folder.path().parent().unwrap().display().to_string();
         assert!(
             !list.to_string().contains(&folder),
             "an absolute path in {list}"
@@ -256,7 +256,7 @@ fn a_replayed_announcement_keeps_its_place_in_time() {
                 "peers.announce",
                 &one,
                 says(intent),
-                key(seq),
+                Some(key(seq)),
                 Delivery::Replayed,
             )
         };
@@ -344,7 +344,7 @@ fn a_keyed_line_is_written_once_whatever_the_file_went_through() {
         let api = api();
         let write = |text: &'static str, seq, delivery| {
             let line = json!({"file": "lines", "text": text});
-            room.deliver("conformance.keyed", &api, line, key(seq), delivery)
+            room.deliver("conformance.keyed", &api, line, Some(key(seq)), delivery)
         };
         assert_eq!(write("one", 1, Delivery::New).await.unwrap()["line"], 1);
         assert_eq!(write("two", 2, Delivery::New).await.unwrap()["line"], 2);

@@ -23,8 +23,8 @@ pub enum Absence {
     Unreachable(String),
     /// Something answers, but does not know the checkout's token.
     Unproven,
-    /// The connection stands, but no answer comes.
-    Silent,
+    /// The connection stands, but no answer comes from this process.
+    Silent(u32),
     /// The checkout has no token that this user can read, and why.
     NoToken {
         /// Why.
@@ -47,19 +47,19 @@ impl Absence {
             Self::NotReady(_) => "starting",
             Self::Unreachable(_) => "stale",
             Self::Unproven => "unproven",
-            Self::Silent => "silent",
+            Self::Silent(_) => "silent",
             Self::NoToken { .. } => "no_token",
         }
     }
 
     /// What helps.
     #[must_use]
-    pub fn hint(&self) -> &str {
+    pub fn hint(&self) -> String {
         match self {
-            Self::NoToken { hint, .. } => hint,
-            Self::Silent => "majordomus status, which names the process that holds the lease",
-            Self::OtherScope => "run the command where the server runs",
-            _ => "majordomus serve, or open an MCP client in this checkout",
+            Self::NoToken { hint, .. } => hint.clone(),
+            Self::Silent(pid) => format!("ps -o pid,stat,args -p {pid}"),
+            Self::OtherScope => "run the command where the server runs".to_owned(),
+            _ => "majordomus serve, or open an MCP client in this checkout".to_owned(),
         }
     }
 }
@@ -88,7 +88,10 @@ impl fmt::Display for Absence {
             Self::Unproven => f.write_str(
                 "server.json is left over: what answers at its address is not this checkout's server",
             ),
-            Self::Silent => f.write_str("the checkout's server does not answer; it may be stopped"),
+            Self::Silent(pid) => write!(
+                f,
+                "the checkout's server, process {pid}, does not answer; it may be stopped"
+            ),
             Self::NoToken { reason, .. } => f.write_str(reason),
         }
     }

@@ -66,7 +66,7 @@ impl Owner {
             hint: error.hint(),
         })?;
         match timeout(PROVE, connect(address)).await {
-            Err(_) => Err(Absence::Silent),
+            Err(_) => Err(Absence::Silent(document.pid)),
             Ok(Err(reason)) => Err(Absence::Unreachable(reason)),
             Ok(Ok(sender)) => {
                 let mut owner = Self {
@@ -76,7 +76,7 @@ impl Owner {
                     document,
                 };
                 match timeout(PROVE, owner.prove(site.root_id())).await {
-                    Err(_) => Err(Absence::Silent),
+                    Err(_) => Err(Absence::Silent(owner.document.pid)),
                     Ok(true) => Ok(owner),
                     Ok(false) => Err(Absence::Unproven),
                 }
@@ -120,12 +120,19 @@ impl Owner {
             )
             .hint(format!("majordomus describe {}", capability.id)));
         };
-        if capability.kind == Kind::Command {
+        let answer = if capability.kind == Kind::Command {
             self.post(route, arguments).await
         } else {
             self.get(&format!("{route}{}", query::render(arguments)))
                 .await
-        }
+        };
+        answer.map_err(|failure| {
+            if failure.hints.is_empty() {
+                failure.hint(format!("majordomus describe {}", capability.id))
+            } else {
+                failure
+            }
+        })
     }
 
     /// Sends an authenticated GET and reads a JSON answer.
@@ -208,15 +215,12 @@ impl Owner {
         request: Request<Full<Bytes>>,
     ) -> Result<(StatusCode, Bytes), Failure> {
         let exchange = async {
-            self.sender
-                .ready()
-                .await
-                .map_err(|error| Failure::from_error(&error))?;
+            self.sender.ready().await.map_err(|error| lost(&error))?;
             let response = self
                 .sender
                 .send_request(request)
                 .await
-                .map_err(|error| Failure::from_error(&error))?;
+                .map_err(|error| lost(&error))?;
             let status = response.status();
             let body = Limited::new(response.into_body(), limits::FRAME_BYTES)
                 .collect()
@@ -226,13 +230,23 @@ impl Owner {
                         Exit::Failed,
                         format!("the server's answer broke off: {error}"),
                     )
+                    .hint("majordomus status")
                 })?;
             Ok((status, body.to_bytes()))
         };
         timeout(ANSWER, exchange)
             .await
-            .unwrap_or_else(|_| Err(Absence::Silent.into()))
+            .unwrap_or_else(|_| Err(Absence::Silent(self.document.pid).into()))
     }
+}
+
+/// The owner went away between its proof and its answer.
+fn lost(error: &hyper::Error) -> Failure {
+    Failure::new(
+        Exit::Failed,
+        format!("the server has left: {}", Chain(error)),
+    )
+    .hint("majordomus status")
 }
 
 /// What [`LEASE_PATH`] answers to a nonce; other fields are not of interest here.

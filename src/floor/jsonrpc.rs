@@ -231,7 +231,11 @@ impl Frame {
             #[serde(default)]
             params: Value,
         }
-        serde_json::from_slice::<Only>(&self.raw).map_or(Value::Null, |only| only.params)
+        let mut deserializer = serde_json::Deserializer::from_slice(&self.raw);
+        // The depth was checked when the frame was read; serde_json's own bound is one lower, and would lose the
+        // arguments of a frame at the edge.
+        deserializer.disable_recursion_limit();
+        Only::deserialize(&mut deserializer).map_or(Value::Null, |only| only.params)
     }
 }
 
@@ -376,6 +380,20 @@ mod tests {
         assert!(matches!(frame.kind(), Kind::Notification { .. }));
         let frame = parse(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#).unwrap();
         assert!(matches!(frame.kind(), Kind::Response { id: Some(_) }));
+    }
+
+    /// Guards I15.
+    #[test]
+    fn params_at_the_edge_of_the_depth_are_read_whole() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let text = |depth| {
+            let params = nested(depth);
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"a":{params}}}}}"#)
+        };
+        // The frame and its params are two levels of their own.
+        let edge = super::JSON_DEPTH - 2;
+        assert!(parse(&text(edge)).unwrap().params()["a"].is_array());
+        assert_eq!(parse(&text(edge + 1)).unwrap_err().code, -32700);
     }
 
     #[test]

@@ -354,6 +354,9 @@ impl Host {
             epoch = shared.ownership.epoch(),
             "serving; docs: http://{address}/docs/"
         );
+        if settings.auth == http::Auth::Off {
+            tracing::warn!("authentication is off: anybody on this machine can call everything");
+        }
         if log::has_terminal()
             && let Ok(code) = http.parts().sign_in.mint_code()
         {

@@ -234,6 +234,11 @@ impl http::SessionLedger for Ended {
         self.0.end_session(session, until_ms);
     }
 
+    fn kept(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let board = Arc::clone(&self.0);
+        Box::pin(async move { board.kept().await })
+    }
+
     fn ended(&self) -> Pin<Box<dyn Future<Output = http::Ended> + Send>> {
         let board = Arc::clone(&self.0);
         Box::pin(async move {

@@ -19,6 +19,6 @@ pub trait Presence: Send + Sync {
     fn detach(&self, peer: PeerId);
 
     /// What `initialize` and `server/discover` tell this caller, under 200 tokens: the server's URL, its own peer id,
-    /// at most five others with their announcements quoted as data, then a count (DESIGN 5).
+    /// at most five others with their announcements quoted as data, then a count.
     fn greeting(&self, caller: &Caller, url: Option<&str>) -> String;
 }

@@ -1,7 +1,9 @@
 //! The commands a person types: exit codes, streams, JSON.
 
+use std::io::Read as _;
 use std::process::Output;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{BOUND, Repository, checks, wait_for};
@@ -168,6 +170,7 @@ fn capabilities_are_listed_described_and_called_by_id() {
     for id in [
         "repository.info",
         "server.status",
+        "server.stop",
         "capabilities.list",
         "capabilities.describe",
         "peers.list",
@@ -318,4 +321,123 @@ fn the_log_holds_life_cycle_lines_and_no_secret() {
     );
     assert!(!log.contains("do not log this value"));
     assert!(!log.contains(&repository.token().unwrap()));
+}
+
+#[test]
+fn a_reader_that_went_away_ends_a_command_quietly_and_well() {
+    let repository = Repository::new();
+    for arguments in [&["capabilities"][..], &["--help"], &["completions", "bash"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = repository
+            .command(arguments)
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(stderr(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_only() {
+    let repository = Repository::new();
+    for arguments in [&["status"][..], &["describe", "peers.list"], &["peers"]] {
+        let output = repository
+            .command(arguments)
+            .env("TERM", "xterm-256color")
+            .output()
+            .unwrap();
+        let printed = stdout(&output) + &stderr(&output);
+        assert!(!printed.contains('\u{1b}'), "{printed}");
+    }
+}
+
+/// Guards I15: nobody who reads no log can hold a server up.
+#[test]
+fn a_server_whose_standard_error_nobody_reads_goes_on_serving() {
+    let repository = Repository::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut server = repository
+        .command(&["serve"])
+        .env("MAJORDOMUS_LOG", "trace")
+        .stderr(writer)
+        .spawn()
+        .unwrap();
+    repository.ready();
+    for _ in 0..50 {
+        as_json(&repository, &["peers", "--json"]);
+    }
+    drop(reader);
+    as_json(&repository, &["peers", "--json"]);
+    let output = repository.cli(&["stop"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(server.wait().unwrap().success());
+}
+
+/// Guards I14: the link that signs in is for the person at the terminal, so no pipe and no log gets one.
+#[test]
+fn a_sign_in_link_is_shown_on_a_terminal_and_nowhere_else() {
+    let repository = Repository::new();
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    let mut server = repository
+        .command(&["serve"])
+        .stderr(terminal.slave)
+        .spawn()
+        .unwrap();
+    let mut screen = std::fs::File::from(terminal.master);
+    let mut seen = String::new();
+    while !seen.contains("#code=") {
+        let mut piece = [0; 1024];
+        let read = screen.read(&mut piece).unwrap();
+        seen.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
+    repository.ready();
+    let log = repository.log();
+    assert!(log.contains("/docs/") && !log.contains("code="), "{log}");
+    repository.cli(&["stop"]);
+    assert!(server.wait().unwrap().success());
+    let owner = repository.attached("owner");
+    assert!(!owner.stderr().contains("code="));
+}
+
+#[test]
+fn every_refusal_comes_with_something_that_helps() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    repository.ready();
+    for arguments in [
+        &["announce", "out", "../elsewhere"][..],
+        &["call", "peers.list", "--json", "{\"no\":1}"],
+        &["describe", "nothing.like.it"],
+        &["--repo", "/nonexistent", "peers"],
+    ] {
+        let output = repository.cli(arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(
+            said.contains("error: ") && said.contains("\nhint: "),
+            "{said}"
+        );
+    }
+}
+
+/// Guards I5b: a stopped owner is named, and no command waits for it for long.
+#[test]
+fn a_stopped_server_is_named_within_seconds() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    repository.ready();
+    owner.signal(Signal::SIGSTOP);
+    let output = repository.cli(&["status", "--json"]);
+    owner.signal(Signal::SIGCONT);
+    assert_eq!(output.status.code(), Some(1));
+    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(status["state"], "silent", "{status}");
+    assert!(
+        status["hint"]
+            .to_string()
+            .contains(&owner.pid().to_string())
+    );
+    as_json(&repository, &["peers", "--json"]);
 }

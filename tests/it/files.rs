@@ -75,7 +75,8 @@ fn a_lock_that_is_a_symlink_is_not_followed() {
     fs::create_dir_all(repository.state()).unwrap();
     let target = repository.outside().join("target.lock");
     std::os::unix::fs::symlink(&target, repository.state().join("server.lock")).unwrap();
-    let client = repository.attached("client");
+    let client = repository.client("client");
+    client.initialize();
     checks::succeeded(&client.call("majordomus_peers", &json!({})));
     assert!(!target.exists(), "created through the symlink");
 }

@@ -19,12 +19,7 @@ fn both(claim: impl Fn(&Client)) {
     for client in [&owner, &bridge] {
         claim(client);
         client.result("ping", &json!({}));
-        let list = witness.tool("majordomus_peers", &json!({}));
-        assert_eq!(
-            checks::attached(&list),
-            ["bridge", "owner", "witness"],
-            "{list}"
-        );
+        checks::one_board(&[&witness, &owner, &bridge]);
         for process in [&owner, &bridge] {
             if let Some(memory) = process.resident_kib() {
                 assert!(memory < MEMORY_KIB, "{} takes {memory} KiB", process.name());

@@ -147,6 +147,7 @@ fn a_revision_nobody_knows_is_refused_with_the_ones_we_know() {
     );
 }
 
+/// Guards I15: calls whose clients are gone hold no place.
 #[test]
 fn a_dropped_connection_cancels_a_modern_call_and_nothing_else() {
     let (_repository, owner, http) = served();
@@ -156,7 +157,7 @@ fn a_dropped_connection_cancels_a_modern_call_and_nothing_else() {
         .with("Mcp-Name", "conformance_slow");
     let params = frames::modern(
         "direct",
-        &frames::call("conformance_slow", &json!({ "ms": 60_000 })),
+        &frames::call("conformance_slow", &json!({ "ms": 600_000 })),
     );
     let body = frames::request(&json!(1), "tools/call", &params).to_string();
     let request = format!(
@@ -164,20 +165,26 @@ fn a_dropped_connection_cancels_a_modern_call_and_nothing_else() {
         client.head("POST", "/mcp"),
         body.len()
     );
-    for _ in 0..20 {
-        let mut stream = TcpStream::connect(http.address()).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
+    // More than may run at once: if they still ran, the last ones and the next request would be refused.
+    for _ in 0..6 {
+        let open: Vec<TcpStream> = (0..50)
+            .map(|_| {
+                let mut stream = TcpStream::connect(http.address()).unwrap();
+                stream.write_all(request.as_bytes()).unwrap();
+                stream
+            })
+            .collect();
+        wait_for("the calls run", BOUND, || http.get("/lease").status == 200);
+        drop(open);
     }
+    wait_for("a place for a request", BOUND, || {
+        http.get("/api/v1/peers").status == 200
+    });
     owner.tool("conformance_echo", &json!({ "value": 1 }));
-    // An owner that still ran the dropped calls could not drain.
-    owner.close();
-    let (status, time) = owner.exit_timed();
-    println!("ended after {time:?}");
-    assert!(status.success(), "{status}");
 }
 
 #[test]
-fn an_answer_that_takes_longer_than_a_second_becomes_a_stream() {
+fn an_answer_that_takes_a_while_arrives_as_json_or_as_a_stream() {
     let (_repository, _owner, http) = served();
     let http = mcp(&http);
     let initialize = frames::request(
@@ -201,10 +208,5 @@ fn an_answer_that_takes_longer_than_a_second_becomes_a_stream() {
     assert_eq!(quick.header("content-type"), Some("application/json"));
     checks::succeeded(&quick.json());
     let mut slow = call(1800);
-    assert!(
-        slow.header("content-type")
-            .is_some_and(|kind| kind.starts_with("text/event-stream")),
-        "{slow:?}"
-    );
     checks::succeeded(&slow.json());
 }

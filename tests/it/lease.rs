@@ -261,7 +261,8 @@ fn share_and_look(repository: &Repository) {
 #[test]
 fn a_folder_that_is_nobodys_checkout_is_served_alone_and_left_as_it_was() {
     let folder = Repository::bare_folder();
-    let client = folder.attached("lonely");
+    let client = folder.client("lonely");
+    client.initialize();
     let list = client.tool("majordomus_peers", &json!({}));
     assert_eq!(checks::attached(&list), ["lonely"], "{list}");
     client.close();

@@ -6,29 +6,11 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::terminal::Terminal;
-use crate::support::{BOUND, Client, Repository, checks, wait_for};
+use crate::support::{Client, Repository, checks};
 
 /// Whether an answer says that it was given without the owner.
 fn degraded(answer: &Value) -> bool {
-    answer["result"]["_meta"]["majordomus/degraded"].is_string()
-}
-
-/// Waits until all of `clients` see each other on one board.
-#[track_caller]
-fn healed(clients: &[&Client]) {
-    let mut names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
-    names.sort_unstable();
-    for client in clients {
-        wait_for(
-            &format!("{} is back on the board", client.name()),
-            BOUND,
-            || {
-                let answer = client.call("majordomus_peers", &json!({}));
-                !degraded(&answer)
-                    && checks::attached(&answer["result"]["structuredContent"]) == names
-            },
-        );
-    }
+    checks::degraded(answer).is_some()
 }
 
 /// Guards I5b.
@@ -49,7 +31,7 @@ fn safe_calls_are_answered_alone_and_say_so_while_the_owner_sleeps() {
         "{answer}"
     );
     owner.signal(Signal::SIGCONT);
-    healed(&[&owner, &bridge]);
+    checks::one_board(&[&owner, &bridge]);
     let after = repository.ready();
     assert_eq!(
         after["instance"], before["instance"],
@@ -80,7 +62,7 @@ fn what_changes_something_is_refused_with_pid_and_state_while_the_owner_sleeps()
         "the state in {text}"
     );
     owner.signal(Signal::SIGCONT);
-    healed(&[&owner, &bridge]);
+    checks::one_board(&[&owner, &bridge]);
     bridge.tool("conformance_echo", &json!({ "value": 1 }));
     assert!(!file.exists(), "a frame of a closed link was run after all");
 }
@@ -106,7 +88,7 @@ fn a_newcomer_is_answered_although_the_owner_sleeps_and_joins_when_it_wakes() {
         "nobody broke the lock"
     );
     owner.signal(Signal::SIGCONT);
-    healed(&[&owner, &newcomer]);
+    checks::one_board(&[&owner, &newcomer]);
 }
 
 /// Guards I5b, I6.
@@ -119,7 +101,7 @@ fn a_safe_call_in_flight_when_the_owner_falls_asleep_is_answered_once() {
     owner.signal(Signal::SIGSTOP);
     checks::succeeded(&bridge.answer(&id));
     owner.signal(Signal::SIGCONT);
-    healed(&[&owner, &bridge]);
+    checks::one_board(&[&owner, &bridge]);
     assert_eq!(bridge.inbox().count(&id), 1);
 }
 
@@ -153,7 +135,7 @@ fn many_bridges_stay_served_through_a_nap_and_keep_what_they_announced() {
     owner.signal(Signal::SIGCONT);
     let mut all: Vec<&Client> = bridges.iter().collect();
     all.push(&owner);
-    healed(&all);
+    checks::one_board(&all);
     let list = owner.tool("majordomus_peers", &json!({}));
     for bridge in &bridges {
         let peer = checks::peer(&list, bridge.name()).unwrap();
@@ -173,7 +155,7 @@ fn a_sleeping_owner_that_is_killed_is_taken_over() {
     repository.ready_when("the bridge's document", |lease| {
         lease["pid"] == bridge.pid()
     });
-    healed(&[&bridge]);
+    checks::one_board(&[&bridge]);
 }
 
 /// Guards I5b: only the sleeper waits.
@@ -192,7 +174,7 @@ fn a_sleeping_bridge_holds_nobody_up() {
     }
     bridge.signal(Signal::SIGCONT);
     checks::succeeded(&bridge.answer(&id));
-    healed(&[&owner, &bridge, &other]);
+    checks::one_board(&[&owner, &bridge, &other]);
 }
 
 /// Guards I5b: Ctrl-Z in a real terminal stops the client, not the server that its process hosts.
@@ -213,5 +195,5 @@ fn ctrl_z_on_the_owners_client_leaves_the_others_served() {
     let list = bridge.tool("majordomus_peers", &json!({}));
     assert_eq!(checks::attached(&list), ["bridge", "owner"], "{list}");
     terminal.types(b"fg\n");
-    healed(&[&owner, &bridge]);
+    checks::one_board(&[&owner, &bridge]);
 }

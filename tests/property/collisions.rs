@@ -74,7 +74,7 @@ proptest! {
                 2 => "**".to_owned(),
                 3 => format!("{part}*"),
                 4 => format!("{{x,{part}}}"),
-                _ => part.chars().map(|c| format!("[{c}x]")).collect(),
+                _ => part.chars().flat_map(|c| ['[', c, 'x', ']']).collect(),
             })
             .collect();
         let glob = glob.join("/");

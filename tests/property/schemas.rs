@@ -55,7 +55,7 @@ fn references(schema: &Value) -> Vec<String> {
         );
         Ok(())
     })
-    .unwrap();
+    .expect("it was made of schemas");
     found
 }
 
@@ -75,7 +75,7 @@ fn capability(
         output,
         retry: Retry::Safe,
         exposure: Exposure {
-            tool: Some(id.split_once('.').unwrap().1),
+            tool: Some(id.trim_start_matches("a.")),
             route: Some(route),
             ..Exposure::default()
         },
@@ -115,7 +115,7 @@ proptest! {
         (one, two, three, four) in (declared(), declared(), declared(), declared())
     ) {
         let list = vec![
-            capability("a.one", "/api/v1/one", Kind::Query, one, two.clone()),
+            capability("a.one", "/api/v1/one", Kind::Query, one, two),
             capability("a.two", "/api/v1/two", Kind::Command, three, four),
         ];
         let registry = match Registry::new(list) {

@@ -61,14 +61,17 @@ const SCENARIOS: &[Scenario] = &[
         short: 4,
         run: |rounds, seed| {
             let mut room = kill::Room::open(20, seed);
-            let (mut gaps, mut answered) = (Times::default(), 0);
+            let (mut gaps, mut answered, mut refused) = (Times::default(), 0, 0);
             for round in 0..rounds {
                 progress("kill", round, rounds);
                 let result = room.round(round);
                 gaps.extend(result.gaps);
                 answered += result.answered;
+                refused += result.refused;
             }
-            format!("{answered} requests answered once each; gap {gaps} (aim: p99 50 ms)")
+            format!(
+                "{answered} requests done and answered once each, {refused} refused for want of an owner; gap {gaps} (aim: p99 50 ms)"
+            )
         },
     },
     Scenario {

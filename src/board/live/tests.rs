@@ -64,12 +64,12 @@ fn draft(intent: &str, scope: &[&str]) -> Draft {
     }
 }
 
-fn key(seq: u64, digest: &str) -> Option<OnceKey> {
-    Some(OnceKey {
+fn key(seq: u64, digest: &str) -> OnceKey {
+    OnceKey {
         scope: "peer".to_owned(),
         seq,
         digest: digest.to_owned(),
-    })
+    }
 }
 
 struct Folder(tempfile::TempDir);
@@ -341,24 +341,24 @@ fn a_key_runs_its_effect_once_across_owners() {
         let first = board(&folder.file());
         first.epoch(1).await;
         assert_eq!(
-            first.once(key(1, "d"), effect(&runs)).await,
+            first.once(Some(key(1, "d")), effect(&runs)).await,
             Ok(json!({"line": 1}))
         );
         let second = board(&folder.file());
         second.epoch(1).await;
         assert_eq!(
-            second.once(key(1, "d"), effect(&runs)).await,
+            second.once(Some(key(1, "d")), effect(&runs)).await,
             Ok(json!({"line": 1}))
         );
         assert_eq!(runs.load(Ordering::SeqCst), 1);
         let other = second
-            .once(key(1, "other"), effect(&runs))
+            .once(Some(key(1, "other")), effect(&runs))
             .await
             .unwrap_err();
         assert_eq!(other.code, RefusalCode::Conflict);
         // What is refused leaves neither effect nor key.
         let refused = second
-            .once(key(2, "d"), |effect| {
+            .once(Some(key(2, "d")), |effect| {
                 effect.append_line("file", "never")?;
                 Err(StoreError::Refused(Refusal::new(
                     RefusalCode::NotFound,
@@ -370,7 +370,7 @@ fn a_key_runs_its_effect_once_across_owners() {
         assert_eq!(lines(Arc::clone(&second)).await, 1);
         second.acknowledge("peer", 1);
         assert_eq!(
-            second.once(key(1, "new"), effect(&runs)).await,
+            second.once(Some(key(1, "new")), effect(&runs)).await,
             Ok(json!({"line": 2}))
         );
     });
@@ -388,7 +388,7 @@ fn a_superseded_owner_writes_nothing_and_says_so() {
         let second = board(&folder.file());
         assert_eq!(second.epoch(2).await, 5);
         let late = first
-            .once(key(1, "d"), |effect| {
+            .once(Some(key(1, "d")), |effect| {
                 Ok(json!(effect.append_line("file", "late")?))
             })
             .await;
@@ -431,7 +431,12 @@ fn a_file_that_is_no_database_is_kept_aside() {
     run(async {
         let board = board(&folder.file());
         assert_eq!(board.epoch(7).await, 7);
-        assert!(board.once(key(1, "d"), |_| Ok(Value::Null)).await.is_ok());
+        assert!(
+            board
+                .once(Some(key(1, "d")), |_| Ok(Value::Null))
+                .await
+                .is_ok()
+        );
     });
     let kept = fs::read_dir(folder.0.path())
         .unwrap()
@@ -453,7 +458,7 @@ fn a_newer_file_is_left_alone() {
         let board = board(&folder.file());
         assert_eq!(board.epoch(3).await, 3);
         let refusal = board
-            .once(key(1, "d"), |_| Ok(Value::Null))
+            .once(Some(key(1, "d")), |_| Ok(Value::Null))
             .await
             .unwrap_err();
         assert_eq!(refusal.code, RefusalCode::Unavailable);
@@ -510,9 +515,14 @@ fn a_file_that_is_removed_comes_back_with_its_epoch() {
                 folder.file().with_file_name(format!("board.db{suffix}")),
             ));
         }
-        assert!(board.once(key(1, "d"), |_| Ok(Value::Null)).await.is_ok());
+        assert!(
+            board
+                .once(Some(key(1, "d")), |_| Ok(Value::Null))
+                .await
+                .is_ok()
+        );
         assert!(folder.file().exists());
-        assert_eq!(super::super::Board::epoch(&board, 0).await, 10);
+        assert_eq!(crate::board::Board::epoch(&board, 0).await, 10);
     });
 }
 
@@ -570,5 +580,33 @@ fn a_greeting_is_short_and_quotes_others_as_data() {
         assert_eq!(text.lines().count(), 7, "{text}");
         let alone = memory().greeting(&me, None);
         assert!(alone.contains("Nobody else"), "{alone}");
+    });
+}
+
+/// Guards I15: whatever is announced, an answer costs bounded time and names a bounded number.
+#[test]
+fn a_crowd_of_awkward_globs_is_answered_in_bounded_time() {
+    run(async {
+        let board = memory();
+        let started = Instant::now();
+        let mut last = None;
+        for seed in 0..4 {
+            let scope = (0..64)
+                .map(|n| format!("{}z{n}q{seed}", "*a".repeat(120)))
+                .collect();
+            let draft = Draft {
+                intent: "x".repeat(200),
+                scope,
+                ..Draft::default()
+            };
+            last = Some(board.announce(&link("crowd"), draft).await.unwrap());
+        }
+        let view = board.peers(None);
+        let answer = started.elapsed() / 5;
+        assert!(answer < Duration::from_secs(5), "{answer:?} an answer");
+        println!("{answer:?} an answer");
+        assert_eq!(view.collisions.len(), 100);
+        assert!(view.omitted > 0);
+        assert_eq!(last.unwrap().collisions.len(), 100);
     });
 }

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Entered, Room};
-use crate::board::peer::{Announcement, GRACE, LABELS, Now};
+use crate::board::peer::{Announcement, GRACE, LABELS, Now, millis};
 use crate::board::scope;
 use crate::registry::{Caller, PeerId, RefusalCode, Transport};
 
@@ -15,7 +15,7 @@ fn start() -> Now {
 fn after(now: Now, step: Duration) -> Now {
     Now {
         at: now.at + step,
-        ms: now.ms + step.as_millis() as u64,
+        ms: now.ms + millis(step),
     }
 }
 
@@ -55,7 +55,7 @@ fn a_broken_link_has_a_bounded_grace() {
     assert!(room.detach(id, now));
     assert!(!room.detach(id, now), "no news");
     assert!(!room.get(id).unwrap().is_attached(now));
-    let late = after(now, GRACE - Duration::from_millis(1));
+    let late = after(now, Duration::from_millis(4_999));
     assert_eq!(room.sweep(late), []);
     assert_eq!(room.enter(&caller, late), Entered::Changed);
     assert!(room.detach(id, late));
@@ -143,4 +143,30 @@ fn whoever_is_expected_is_given_up_in_the_end() {
     assert!(!room.is_complete());
     assert_eq!(room.sweep(after(now, GRACE)), [away]);
     assert!(room.is_complete());
+}
+
+/// Guards I15.
+#[test]
+fn all_announcements_together_are_bounded() {
+    let (mut room, now) = (Room::default(), start());
+    let entries: Vec<String> = (0..64)
+        .map(|n| format!("{n}/{}", "x".repeat(480)))
+        .collect();
+    let mut large = says("large", "a", 1);
+    large.scope = scope::parse(&entries).unwrap();
+    let refused = (0..10).find_map(|_| {
+        let caller = caller(Transport::Stdio);
+        room.enter(&caller, now);
+        (0..LABELS).find_map(|label| {
+            room.announce(caller.peer.unwrap(), &label.to_string(), large.clone())
+                .err()
+        })
+    });
+    assert_eq!(refused.unwrap().code, RefusalCode::Unavailable);
+    assert!(
+        room.peers()
+            .map(crate::board::peer::Peer::bytes)
+            .sum::<usize>()
+            <= 8 * 1024 * 1024
+    );
 }

@@ -1,20 +1,31 @@
 //! One entry of a scope: validated and normalised.
 
-use std::cell::OnceCell;
-
 use super::glob::{Automaton, Meet};
 use crate::floor::limits::SCOPE_ENTRIES;
 
 /// Characters of one entry.
 const ENTRY_CHARS: usize = 512;
+/// What makes an entry a pattern.
+const PATTERN: [char; 4] = ['*', '?', '[', '{'];
 /// Pairs of states that one comparison may visit.
 const STEPS: usize = 4096;
 
-/// A path or glob below the repository's root.
-#[derive(Debug, Clone)]
+/// A path or glob below the repository's root, in its normal form.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     text: String,
-    automaton: OnceCell<Automaton>,
+    /// Where its first pattern character stands, or its end.
+    literal: usize,
+}
+
+/// What comparing entries may still cost in one answer, in visited pairs of states; past it, what could meet is named.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort(usize);
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self(50_000)
+    }
 }
 
 /// Why an entry was refused.
@@ -57,7 +68,7 @@ pub fn parse<S: AsRef<str>>(scope: &[S]) -> Result<Vec<Entry>, BadEntry> {
     let mut entries: Vec<Entry> = Vec::with_capacity(scope.len());
     for (index, text) in scope.iter().enumerate() {
         let entry = Entry::parse(text.as_ref(), index)?;
-        if !entries.iter().any(|known| known.text == entry.text) {
+        if !entries.iter().any(|known| known == &entry) {
             entries.push(entry);
         }
     }
@@ -89,7 +100,9 @@ impl Entry {
                 "" | "." => {}
                 ".." => match parts.pop() {
                     None => return Err(BadEntry::Outside(index)),
-                    Some(part) if is_pattern(part) => return Err(BadEntry::UpFromPattern(index)),
+                    Some(part) if part.contains(PATTERN) => {
+                        return Err(BadEntry::UpFromPattern(index));
+                    }
                     Some(_) => {}
                 },
                 part => parts.push(part),
@@ -100,10 +113,8 @@ impl Entry {
         } else {
             parts.join("/")
         };
-        Ok(Self {
-            text,
-            automaton: OnceCell::new(),
-        })
+        let literal = text.find(PATTERN).unwrap_or(text.len());
+        Ok(Self { text, literal })
     }
 
     /// Returns the normal form: no `./`, no doubled or trailing slash; `.` is the whole repository.
@@ -112,50 +123,42 @@ impl Entry {
         &self.text
     }
 
+    /// What stands before the first pattern character: every path of it begins so.
+    fn literal(&self) -> &str {
+        self.text.get(..self.literal).unwrap_or(&self.text)
+    }
+
+    fn is_pattern(&self) -> bool {
+        self.literal < self.text.len()
+    }
+
     /// Whether some path belongs to both.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
+        self.meets_within(other, &mut Effort::default())
+    }
+
+    /// Whether some path belongs to both, as far as `effort` can tell; if it cannot, they do.
+    pub fn meets_within(&self, other: &Self, effort: &mut Effort) -> bool {
         if self.text == "." || other.text == "." {
             return true;
         }
-        if !self.could_meet(other) {
+        let (one, two) = (self.literal(), other.literal());
+        if !one.starts_with(two) && !two.starts_with(one) {
             return false;
         }
-        if !is_pattern(&self.text) && !is_pattern(&other.text) {
+        if !self.is_pattern() && !other.is_pattern() {
             return contains(&self.text, &other.text) || contains(&other.text, &self.text);
         }
-        // Too large to walk is answered with what could be, which is named.
-        self.automaton().meet(other.automaton(), STEPS) != Meet::Nowhere
+        let bound = effort.0.min(STEPS);
+        if bound == 0 {
+            return true;
+        }
+        let (one, two) = (Automaton::new(&self.text), Automaton::new(&other.text));
+        let (met, visited) = one.meet(&two, bound);
+        effort.0 = effort.0.saturating_sub(visited.max(1));
+        met != Meet::Nowhere
     }
-
-    /// Whether the literal beginnings agree; if not, no path belongs to both.
-    fn could_meet(&self, other: &Self) -> bool {
-        let (one, two) = (literal(&self.text), literal(&other.text));
-        one.starts_with(two) || two.starts_with(one)
-    }
-
-    fn automaton(&self) -> &Automaton {
-        self.automaton.get_or_init(|| Automaton::new(&self.text))
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Entry {}
-
-fn is_pattern(text: &str) -> bool {
-    text.contains(['*', '?', '[', '{'])
-}
-
-/// What stands before the first pattern character. A `**/` may stand for nothing, and then so does the slash before a
-/// trailing `/**`; both are behind a slash that every match has or whose part it is below.
-fn literal(text: &str) -> &str {
-    let end = text.find(['*', '?', '[', '{']).unwrap_or(text.len());
-    text.get(..end).unwrap_or(text)
 }
 
 /// Whether `inner` is `outer` or below it.

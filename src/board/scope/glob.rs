@@ -62,8 +62,21 @@ impl Class {
         Self(rest)
     }
 
-    fn first(&self) -> Option<char> {
-        self.0.first().and_then(|(low, _)| char::from_u32(*low))
+    /// A character that belongs to both.
+    fn shared(&self, other: &Self) -> Option<char> {
+        let pairs = self
+            .0
+            .iter()
+            .flat_map(|one| other.0.iter().map(move |two| (one, two)));
+        pairs
+            .map(|((low, high), (least, most))| (*low.max(least), *high.min(most)))
+            .find_map(|(low, high)| {
+                if low <= high {
+                    char::from_u32(low)
+                } else {
+                    None
+                }
+            })
     }
 }
 
@@ -105,18 +118,18 @@ impl Automaton {
         automaton
     }
 
-    /// Looks for a path that belongs to both, visiting at most `bound` pairs of states.
-    pub(super) fn meet(&self, other: &Self, bound: usize) -> Meet {
+    /// Looks for a path that belongs to both, visiting at most `bound` pairs of states; also how many it visited.
+    pub(super) fn meet(&self, other: &Self, bound: usize) -> (Meet, usize) {
         // How each visited pair was reached: from which visit, on which character.
         let mut trail: Vec<(usize, Option<char>)> = vec![(0, None)];
         let mut seen = HashSet::from([(0, 0)]);
         let mut waiting = VecDeque::from([(0, 0, 0)]);
         while let Some((here, there, visit)) = waiting.pop_front() {
             if here == self.end && there == other.end {
-                return Meet::At(path(&trail, visit));
+                return (Meet::At(path(&trail, visit)), seen.len());
             }
             if seen.len() > bound {
-                return Meet::Unknown;
+                return (Meet::Unknown, seen.len());
             }
             let mut go = |to: usize, beyond: usize, on: Option<char>| {
                 if seen.insert((to, beyond)) {
@@ -132,13 +145,13 @@ impl Automaton {
             }
             for (class, next) in self.steps.get(here).into_iter().flatten() {
                 for (against, beyond) in other.steps.get(there).into_iter().flatten() {
-                    if let Some(c) = class.and(against).first() {
+                    if let Some(c) = class.shared(against) {
                         go(*next, *beyond, Some(c));
                     }
                 }
             }
         }
-        Meet::Nowhere
+        (Meet::Nowhere, seen.len())
     }
 
     fn state(&mut self) -> usize {

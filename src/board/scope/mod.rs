@@ -14,4 +14,4 @@
 mod entry;
 mod glob;
 
-pub use entry::{BadEntry, Entry, parse};
+pub use entry::{BadEntry, Effort, Entry, parse};

@@ -98,7 +98,7 @@ fn status(site: &Site, answer: Option<Value>, absence: Option<&Absence>) -> Valu
     Value::Object(status)
 }
 
-/// Every file that a server or a command may touch here (DESIGN, "Files on disk"), and whether it is there.
+/// Every file that a server or a command may touch here (ADR 0006), and whether it is there.
 #[must_use]
 pub fn files(site: &Site) -> Vec<Value> {
     let beside = |path: PathBuf, suffix: &str| {

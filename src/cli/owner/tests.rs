@@ -1,28 +1,20 @@
 //! What an owner must prove, and what an answer becomes.
 
-use std::future::pending;
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
-use std::sync::Arc;
+use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;
 
 use hyper::StatusCode;
 use serde_json::json;
-use tokio::sync::watch;
 
 use super::{Owner, answer, block_on};
-use crate::board::{Board, Place};
-use crate::capabilities::services::board_config;
 use crate::cli::absence::{Absence, read};
 use crate::cli::report::Exit;
 use crate::floor::paths::{Explicit, Site};
-use crate::http::{self, Auth, Connections, Http, Limits, Parts, Secrets, SignIn, router, serve};
+use crate::http::Secrets;
 use crate::lease::document::SCHEMA;
 use crate::lease::secret::Token;
-use crate::mcp::{self, About, Admission, Engine};
-use crate::registry::{
-    Capability, Changes, Exposure, Handler, Kind, Refusal, RefusalCode, Registry, Retry,
-};
+use crate::registry::{Capability, Exposure, Handler, Kind, Retry};
 
 const INSTANCE: &str = "0123456789abcdef0123456789abcdef";
 
@@ -141,110 +133,101 @@ fn a_document_of_another_checkout_or_kernel_names_no_owner() {
     assert_eq!(read(&site).unwrap_err(), Absence::NoDocument);
 }
 
-/// The checkout's real server, as far as HTTP goes.
-#[derive(Debug)]
-struct Serving(String);
-
-impl http::Owner for Serving {
-    fn instance(&self) -> &'static str {
-        INSTANCE
-    }
-
-    fn root_id(&self) -> &str {
-        &self.0
-    }
-
-    fn epoch(&self) -> u64 {
-        1
-    }
-
-    fn admits(&self) -> bool {
-        true
+/// Reads one request: its head and its body.
+fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut text = String::new();
+    let mut piece = [0; 4096];
+    loop {
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "))
+                .map_or(0, |length| length.parse().unwrap());
+            if body.len() >= length {
+                return Some((head.to_owned(), body.to_owned()));
+            }
+        }
+        match stream.read(&mut piece).unwrap_or(0) {
+            0 => return None,
+            read => text.push_str(std::str::from_utf8(&piece[..read]).unwrap()),
+        }
     }
 }
 
-fn echo(id: &'static str, kind: Kind, route: &'static str) -> Capability {
-    let text = json!({ "type": "string" });
-    let words = json!({ "type": "array", "items": text });
-    let properties = json!({ "text": text, "words": words });
+/// Serves one connection as an owner does: proves itself, then tells what it was asked.
+fn prove_and_echo(listener: &TcpListener, token: &str, root_id: &str) {
+    let (mut stream, _) = listener.accept().unwrap();
+    let port = listener.local_addr().unwrap().port();
+    while let Some((head, body)) = request(&mut stream) {
+        let line = head.lines().next().unwrap();
+        let answer = match line.split_once("nonce=") {
+            Some((_, rest)) => {
+                let nonce = rest.split(' ').next().unwrap();
+                let proof = Secrets::new(token, root_id).prove(nonce, INSTANCE, port);
+                json!({ "instance": INSTANCE, "root_id": root_id, "proof": proof })
+            }
+            None => json!({
+                "line": line,
+                "body": body,
+                "token": head.contains(&format!("authorization: Bearer {token}")),
+                "code": "abc",
+            }),
+        };
+        let answer = answer.to_string();
+        let length = answer.len();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+        stream.write_all((head + &answer).as_bytes()).unwrap();
+    }
+}
+
+fn capability(kind: Kind, route: Option<&'static str>) -> Capability {
     Capability {
-        id,
+        id: "test.it",
         kind,
-        title: "Echo",
-        description: "Answers what it was asked.",
-        input: json!({ "type": "object", "properties": properties, "additionalProperties": false }),
+        title: "A test",
+        description: "Serves this test.",
+        input: json!({ "type": "object" }),
         output: json!({ "type": "object" }),
-        retry: if kind == Kind::Command {
-            Retry::Once
-        } else {
-            Retry::Safe
-        },
+        retry: Retry::Safe,
         exposure: Exposure {
-            route: Some(route),
+            route,
             ..Exposure::default()
         },
         examples: Vec::new(),
         retain: None,
-        handler: Handler::inline(|call| match call.arguments.get("text") {
-            Some(text) if text == "no" => {
-                Err(Refusal::new(RefusalCode::NotFound, "there is none").hint("look elsewhere"))
-            }
-            _ => Ok(call.arguments.clone()),
-        }),
+        handler: Handler::inline(|_| Ok(json!({}))),
     }
 }
 
-#[tokio::test]
-async fn the_real_server_proves_itself_and_is_called_by_its_routes() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+/// Guards I14.
+#[test]
+fn a_proven_owner_is_called_by_its_routes_on_the_connection_that_it_proved() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (_folder, site, token) = checkout(listener.local_addr().unwrap().port());
-    let (query, command) = (
-        echo("test.read", Kind::Query, "/api/v1/test/read"),
-        echo("test.write", Kind::Command, "/api/v1/test/write"),
-    );
-    let secrets = Arc::new(Secrets::new(&token, site.root_id()));
-    let registry = Registry::new(vec![query.clone(), command.clone()]).unwrap();
-    let board = Board::open(board_config(None, Place::Memory), Changes::default());
-    let about = About {
-        version: "0.0.0",
-        url: watch::channel(None).1,
-        standing: mcp::Standing::Owner,
-        admission: Admission::always(),
-    };
-    let engine = Engine::new(Arc::new(registry), board, Changes::default(), about);
-    let http = Http::new(Parts {
-        engine,
-        ledger: Arc::new(()),
-        version: "0.0.0",
-        owner: Arc::new(Serving(site.root_id().to_owned())),
-        auth: Auth::Bearer,
-        sign_in: Arc::new(SignIn::new(Arc::clone(&secrets))),
-        secrets,
-        link: Arc::new(drop),
-        limits: Limits::default(),
-        share: None,
+    let root_id = site.root_id().to_owned();
+    let server = std::thread::spawn(move || prove_and_echo(&listener, &token, &root_id));
+    let asked = block_on(async {
+        let mut owner = Owner::reach(&site).await?;
+        let arguments = json!({ "text": "a&b", "words": ["x", "y"] });
+        let read = capability(Kind::Query, Some("/api/v1/read"));
+        let write = capability(Kind::Command, Some("/api/v1/write"));
+        let answers = (
+            owner.call(&read, &arguments).await?,
+            owner.call(&write, &arguments).await?,
+            owner.sign_in_code().await?,
+        );
+        let refused = owner.call(&capability(Kind::Query, None), &arguments).await;
+        Ok((answers, refused))
     });
-    let router = router(&http).unwrap();
-    let connections = Connections::new(8, 8);
-    let serving = serve(listener, router, Limits::default(), connections, pending());
-    let asking = async {
-        let mut owner = Owner::reach(&site).await.unwrap();
-        let arguments = json!({ "text": "a b&c=ü", "words": ["x", "y"] });
-        for capability in [&query, &command] {
-            assert_eq!(owner.call(capability, &arguments).await.unwrap(), arguments);
-        }
-        let refused = owner.call(&query, &json!({ "text": "no" })).await;
-        let failure = refused.unwrap_err();
-        assert_eq!(failure.causes, ["there is none"]);
-        assert_eq!(failure.hints, ["look elsewhere"]);
-        assert!(owner.sign_in_code().await.unwrap().len() >= 20);
-        let mut unexposed = query.clone();
-        unexposed.exposure.route = None;
-        let failure = owner.call(&unexposed, &arguments).await.unwrap_err();
-        assert_eq!(failure.hints, ["majordomus describe test.read"]);
-    };
-    tokio::select! {
-        _ = serving => panic!("the server has ended"),
-        () = asking => {}
-    }
+    server.join().unwrap();
+    let ((read, write, code), refused) = asked.unwrap();
+    assert_eq!(
+        read["line"],
+        "GET /api/v1/read?text=a%26b&words=x&words=y HTTP/1.1"
+    );
+    assert_eq!(read["token"], true);
+    assert_eq!(write["line"], "POST /api/v1/write HTTP/1.1");
+    assert_eq!(write["body"], "{\"text\":\"a&b\",\"words\":[\"x\",\"y\"]}");
+    assert_eq!(code, "abc");
+    assert_eq!(refused.unwrap_err().hints, ["majordomus describe test.it"]);
 }

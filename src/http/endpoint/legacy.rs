@@ -54,6 +54,7 @@ pub(crate) async fn end(http: &Http, headers: &HeaderMap) -> Response {
         Found::Live(_) => {
             let presence = http.parts().engine.presence();
             http.sessions().end(text, &**presence);
+            http.sessions().kept().await;
             StatusCode::NO_CONTENT.into_response()
         }
         other => refuse(&other, None),

@@ -38,6 +38,11 @@ pub trait SessionLedger: Send + Sync {
 
     /// Tells what earlier owners ended. Asked once, when the first session of an earlier owner comes.
     fn ended(&self) -> Pin<Box<dyn Future<Output = Ended> + Send>>;
+
+    /// Resolves when what was told so far is kept: a client that was told of the end may rely on it.
+    fn kept(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// Keeps nothing: for a server without a next owner.
@@ -195,6 +200,11 @@ impl Sessions {
         self.ledger.end(&live.peer.to_string(), live.until_ms);
         live.cancel_all();
         presence.leave(live.peer);
+    }
+
+    /// Waits until every session that was ended so far stays ended whoever serves next.
+    pub(crate) async fn kept(&self) {
+        self.ledger.kept().await;
     }
 
     async fn recall(&self) {

@@ -224,7 +224,7 @@ impl Fixture {
             async move {
                 serve(listener, router, limits, connections, stop)
                     .await
-                    .unwrap()
+                    .unwrap();
             }
         });
         Listening {

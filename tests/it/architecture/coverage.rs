@@ -1,8 +1,10 @@
 //! What has a test: invariants, capabilities, flags. `just coverage` prints the list.
 //!
-//! An invariant has one if a test cites it. A capability has one if a test names its id, its tool, its URI or its route;
-//! a flag, if one file of tests names both it and its command. That shows what nobody looked at, not how well the rest
-//! is tested.
+//! An invariant has one if a test cites it; a capability, if a test names its id, its tool, its URI, its route or its
+//! command; a flag, if one file of tests names both it and its command. That shows what nobody looked at, not how well
+//! the rest is tested.
+
+#![expect(clippy::print_stdout, reason = "the list is what this is for")]
 
 use std::collections::BTreeSet;
 
@@ -60,11 +62,12 @@ fn capabilities(files: &[(String, Vec<String>)]) -> Vec<Item> {
             exposure.resource,
             exposure.route,
         ];
-        let tested: BTreeSet<_> = names
+        let by_name = names
             .iter()
             .flatten()
-            .flat_map(|name| named_in(files, &[name]))
-            .collect();
+            .flat_map(|name| named_in(files, &[name]));
+        let by_command = exposure.cli.map(|words| named_in(files, words));
+        let tested: BTreeSet<_> = by_name.chain(by_command.into_iter().flatten()).collect();
         Item {
             name: capability.id.to_owned(),
             tested_in: tested.into_iter().collect(),

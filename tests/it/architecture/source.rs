@@ -53,11 +53,10 @@ impl Source {
     /// Whether it names `path` as a whole path or as the beginning of one.
     pub(super) fn names(&self, path: &str) -> bool {
         self.code.match_indices(path).any(|(at, _)| {
-            let before = self.code[..at].chars().next_back();
-            let after = self.code[at + path.len()..].chars().next();
             let joins = |c: char| c.is_alphanumeric() || c == '_';
-            !before.is_some_and(|c| joins(c) || c == ':')
-                && !(path.ends_with(joins) && after.is_some_and(joins))
+            let begins = !self.code[..at].ends_with(|c| joins(c) || c == ':');
+            let ends = !path.ends_with(joins) || !self.code[at + path.len()..].starts_with(joins);
+            begins && ends
         })
     }
 }

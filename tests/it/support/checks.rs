@@ -18,6 +18,11 @@ pub(crate) fn failed(answer: &Value) -> bool {
     answer.get("error").is_some() || answer["result"]["isError"] == true
 }
 
+/// Why an answer was given without an owner, if it says so.
+pub(crate) fn degraded(answer: &Value) -> Option<&str> {
+    answer["result"]["_meta"]["majordomus/degraded"].as_str()
+}
+
 /// The peers of a `peers.list` answer.
 pub(crate) fn peers(list: &Value) -> &[Value] {
     list["peers"].as_array().map_or(&[], Vec::as_slice)
@@ -60,6 +65,9 @@ pub(crate) fn one_board(clients: &[&Client]) {
             BOUND,
             || {
                 let answer = client.call("majordomus_peers", &json!({}));
+                if degraded(&answer).is_some() {
+                    return false;
+                }
                 attached(&answer["result"]["structuredContent"]) == names
             },
         );

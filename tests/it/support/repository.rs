@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::command::{MAJORDOMUS, hermetic, succeed};
 use super::http::Http;
 use super::launch::Launch;
-use super::wait::{BOUND, wait_some};
+use super::wait::{BOUND, wait_for, wait_some};
 
 /// How much of a log a failing test prints.
 const LOG_TAIL: usize = 12_000;
@@ -191,11 +191,17 @@ impl Repository {
         self.launch().name(name).start()
     }
 
-    /// Starts a client and lets it initialize.
+    /// Starts a client, lets it initialize, and waits until it is served by an owner.
+    ///
+    /// On a loaded machine an owner may be too slow for a newcomer's patience; it is then served alone for a while.
     #[track_caller]
     pub(crate) fn attached(&self, name: &str) -> super::Client {
         let client = self.client(name);
         client.initialize();
+        wait_for(&format!("{name} is served by an owner"), BOUND, || {
+            let answer = client.call("majordomus_peers", &json!({}));
+            super::checks::degraded(&answer).is_none()
+        });
         client
     }
 
@@ -210,6 +216,13 @@ impl Repository {
             .args(arguments)
             .output()
             .expect("the executable starts")
+    }
+
+    /// A command of the CLI, not started yet.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = hermetic(MAJORDOMUS, &self.root, &self.home);
+        command.args(arguments);
+        command
     }
 
     /// An HTTP client of the current owner, with the token.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 /// it; what is timed is printed, never asserted.
 pub(crate) const BOUND: Duration = Duration::from_secs(30);
 
-/// How often a condition is looked at.
-const LOOK: Duration = Duration::from_millis(3);
+/// How often a condition is looked at: often at first, then ever less, since looking may load what is looked at.
+const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
 /// Waits until `condition` holds; panics past `bound`, naming `what`.
 #[track_caller]
@@ -23,6 +23,7 @@ pub(crate) fn wait_some<T>(
     mut condition: impl FnMut() -> Option<T>,
 ) -> T {
     let start = Instant::now();
+    let mut look = LOOK.0;
     loop {
         if let Some(value) = condition() {
             return value;
@@ -31,7 +32,8 @@ pub(crate) fn wait_some<T>(
             start.elapsed() < bound,
             "gave up after {bound:?} waiting: {what}"
         );
-        pause(LOOK);
+        pause(look);
+        look = (look * 3 / 2).min(LOOK.1);
     }
 }
 
@@ -45,7 +47,7 @@ pub(crate) fn holds_for(what: &str, time: Duration, mut condition: impl FnMut() 
             "no longer true after {:?}: {what}",
             start.elapsed()
         );
-        pause(LOOK);
+        pause(LOOK.0);
     }
 }
 

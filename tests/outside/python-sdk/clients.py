@@ -103,7 +103,8 @@ async def three_clients(place, binary):
         expect("rewrite the parser" in json.dumps(met) and "alpha" in json.dumps(met), "not named:", met)
         answer = await announce(direct, "document it", ["docs", "src/parser/mod.rs"])
         expect("alpha" in json.dumps(answer["collisions"]), "not named over HTTP:", answer)
-        handle = answer.get("peer") if sdk.MODERN else None
+        # Without a session there is no other way to be the same peer again.
+        handle = answer["peer"] if sdk.MODERN else None
 
         intents = {"alpha": "rewrite the parser", "bravo": "fix the lexer", "charlie": "document it"}
         for client in (owner, bridge, direct):

@@ -20,7 +20,9 @@ pub(crate) fn round(count: usize) -> Duration {
                 let (repository, gate) = (&repository, &gate);
                 scope.spawn(move || {
                     gate.wait();
-                    repository.attached(&format!("storm-{number:02}"))
+                    let client = repository.client(&format!("storm-{number:02}"));
+                    client.initialize();
+                    client
                 })
             })
             .collect();
