@@ -328,16 +328,16 @@ impl Store {
             let connection = Connection::open_in_memory()?;
             return prepare(connection);
         };
-        match self.open_file(path) {
+        match Self::open_file(path) {
             Err(StoreError::Sqlite(error)) if is_damaged(&error) => {
                 self.move_aside(&error);
-                self.open_file(path)
+                Self::open_file(path)
             }
             outcome => outcome,
         }
     }
 
-    fn open_file(&self, path: &Path) -> Result<Connection, StoreError> {
+    fn open_file(path: &Path) -> Result<Connection, StoreError> {
         // SQLite would make it readable for all, and follow a link.
         OpenOptions::new()
             .read(true)

@@ -36,6 +36,10 @@ pub const HTTP_OVERFLOW_TIME: Duration = Duration::from_secs(2);
 pub const HTTP_REQUESTS: usize = 256;
 /// What a client gets to send a header, to send a body, or to take the next byte of an answer.
 pub const SLOW_CLIENT: Duration = Duration::from_secs(30);
+/// When an HTTP answer that is not ready becomes a stream: clients give up on a header that does not come.
+pub const STREAM_AFTER: Duration = Duration::from_secs(1);
+/// How often a silent stream says that it is there.
+pub const STREAM_BEAT: Duration = Duration::from_secs(15);
 /// A sign-in code that nobody used.
 pub const SIGN_IN_CODE: Duration = Duration::from_mins(2);
 /// A page's token without renewal.
@@ -161,6 +165,16 @@ pub const TABLE: &[Limit] = &[
         what: "taking the next byte of an answer",
         bound: "30 s",
         past: "the connection is closed",
+    },
+    Limit {
+        what: "answer over HTTP that is not ready",
+        bound: "1 s",
+        past: "it becomes a stream",
+    },
+    Limit {
+        what: "silence of a stream",
+        bound: "15 s",
+        past: "a comment is sent",
     },
     Limit {
         what: "sign-in code",
