@@ -102,7 +102,7 @@ mod tests {
                 told.send("turning").unwrap();
             },
         );
-        runtime.block_on(tokio::time::sleep(Duration::from_millis(100)));
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
         assert!(wedged.try_recv().is_err());
         drop(watchdog);
         // Nobody drives the runtime from here on.

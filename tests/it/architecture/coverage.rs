@@ -159,6 +159,26 @@ fn coverage_of_flags() {
 }
 
 #[test]
+fn every_command_that_a_hint_names_exists() {
+    let all = Arguments::command();
+    let known = |word: &str| {
+        all.get_subcommands()
+            .any(|command| command.get_name() == word)
+    };
+    let mut found = Vec::new();
+    for (path, text) in rust_files("src") {
+        for literal in Source::shipped(&text).strings {
+            let command = literal.strip_prefix("majordomus ").unwrap_or_default();
+            let word = command.split(' ').next().unwrap_or_default();
+            if !word.is_empty() && !word.starts_with(['-', '{', '<']) && !known(word) {
+                found.push(format!("{path}: {literal:?} names no command"));
+            }
+        }
+    }
+    none_of(&found);
+}
+
+#[test]
 fn a_planted_gap_is_noticed() {
     let files = [(
         "tests/it/a.rs".to_owned(),
