@@ -47,7 +47,7 @@ fn main() {
     owner.release(Leave::Draining);
 
     measure("elect and release", 200, || {
-        elect().release(Leave::Draining)
+        elect().release(Leave::Draining);
     });
     measure("elect, publish, drain, release", 200, || {
         let owner = elect();

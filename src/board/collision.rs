@@ -5,9 +5,7 @@
 
 use super::peer::{Announcement, Peer};
 use super::scope::Effort;
-
-/// Pairs of entries that one answer names.
-pub(super) const NAMED: usize = 100;
+use crate::floor::limits::COLLISIONS;
 
 /// Pairs of entries that one answer compares: some milliseconds' worth.
 const COMPARISONS: usize = 1_000_000;
@@ -105,7 +103,7 @@ impl<'a> Search<'a> {
                 if !mine.meets_within(theirs, &mut self.effort) {
                     continue;
                 }
-                if self.found.meetings.len() < NAMED {
+                if self.found.meetings.len() < COLLISIONS {
                     let entries = (mine.as_str(), theirs.as_str());
                     self.found.meetings.push(Meeting {
                         one,

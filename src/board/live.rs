@@ -127,13 +127,6 @@ impl Board {
         self.room().is_complete()
     }
 
-    /// Waits until everything written behind so far is in the file.
-    pub async fn flush(&self) {
-        if let Err(error) = self.store.read(|_, _| Ok(())).await {
-            tracing::debug!(error = %Chain(&error), "the board's file cannot be used");
-        }
-    }
-
     /// Shows everyone; `you` is the asking peer.
     #[must_use]
     pub fn peers(&self, you: Option<PeerId>) -> PeersView {

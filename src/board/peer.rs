@@ -4,13 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::scope::Entry;
-use crate::floor::limits::{HTTP_LIFE, SESSION_EXPIRY};
+use crate::floor::limits::{COME_BACK, HTTP_LIFE, SESSION_EXPIRY};
 use crate::registry::{Caller, PeerId, Transport};
-
-/// How long a peer whose link broke is still here, for its bridge to come back.
-pub(super) const GRACE: Duration = Duration::from_secs(5);
-/// Labels of one peer.
-pub(super) const LABELS: usize = 32;
 
 /// This moment on both clocks: one that never jumps for what decides, the wall's for what is shown or outlives the
 /// process.
@@ -46,7 +41,7 @@ impl Announcement {
 /// What keeps a peer here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// A link: until it ends, or breaks for longer than [`GRACE`].
+    /// A link: until it ends, or breaks for longer than [`COME_BACK`].
     Link {
         /// When it broke.
         broken: Option<Instant>,
@@ -123,7 +118,7 @@ impl Peer {
     pub(super) fn is_gone(&self, now: Now) -> bool {
         match self.hold {
             Hold::Link { broken } => {
-                broken.is_some_and(|since| now.at.saturating_duration_since(since) >= GRACE)
+                broken.is_some_and(|since| now.at.saturating_duration_since(since) >= COME_BACK)
             }
             Hold::Session => now.ms.saturating_sub(self.seen) >= millis(SESSION_EXPIRY),
             Hold::Handle { .. } | Hold::Named => match self.until {

@@ -6,12 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::peer::{Announcement, GRACE, Hold, LABELS, Now, Peer};
-use crate::floor::limits::SESSIONS;
+use super::peer::{Announcement, Hold, Now, Peer};
+use crate::floor::limits::{BOARD_BYTES, COME_BACK, LABELS, SESSIONS};
 use crate::registry::{Caller, PeerId, Refusal, RefusalCode, Transport};
-
-/// All announcements together, in bytes.
-const BOARD_BYTES: usize = 8 * 1024 * 1024;
 
 /// Everyone who is here, and everyone who is expected back.
 #[derive(Debug, Default)]
@@ -150,7 +147,7 @@ impl Room {
         }
         if self
             .since
-            .is_some_and(|since| now.at.saturating_duration_since(since) >= GRACE)
+            .is_some_and(|since| now.at.saturating_duration_since(since) >= COME_BACK)
         {
             gone.extend(std::mem::take(&mut self.expected));
         }

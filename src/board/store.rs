@@ -326,18 +326,18 @@ impl Store {
     fn open(&self) -> Result<Connection, StoreError> {
         let Place::File(path) = &self.place else {
             let connection = Connection::open_in_memory()?;
-            return self.prepare(connection);
+            return prepare(connection);
         };
-        match self.open_file(path) {
+        match Self::open_file(path) {
             Err(StoreError::Sqlite(error)) if is_damaged(&error) => {
                 self.move_aside(&error);
-                self.open_file(path)
+                Self::open_file(path)
             }
             outcome => outcome,
         }
     }
 
-    fn open_file(&self, path: &Path) -> Result<Connection, StoreError> {
+    fn open_file(path: &Path) -> Result<Connection, StoreError> {
         // SQLite would make it readable for all, and follow a link.
         OpenOptions::new()
             .read(true)
@@ -348,24 +348,7 @@ impl Store {
             .custom_flags(nix::fcntl::OFlag::O_NOFOLLOW.bits())
             .open(path)
             .map_err(StoreError::Open)?;
-        self.prepare(Connection::open(path)?)
-    }
-
-    fn prepare(&self, mut connection: Connection) -> Result<Connection, StoreError> {
-        connection.busy_timeout(BUSY)?;
-        // A release has 50 ms: the log is folded in by a later write, never by closing.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        // Making a file costs two waits for the disk, on the way to the first answer; a power cut in just that moment
-        // leaves a damaged file, which is moved aside like any other.
-        connection.execute_batch("PRAGMA synchronous=OFF;")?;
-        // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
-        let mode: Option<String> = connection
-            .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
-            .optional()?;
-        tracing::trace!(mode, "the board's file is open");
-        connection.execute_batch("PRAGMA synchronous=NORMAL;")?;
-        tables::migrate(&mut connection)?;
-        Ok(connection)
+        prepare(Connection::open(path)?)
     }
 
     fn move_aside(&self, error: &rusqlite::Error) {
@@ -386,6 +369,24 @@ impl Store {
         let name = kept.file_name().unwrap_or_default().to_string_lossy();
         tracing::warn!(kept = %name, error = %Chain(error), "the board's file was damaged and is kept aside");
     }
+}
+
+/// Sets the connection up and brings the file to this program's schema.
+fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.busy_timeout(BUSY)?;
+    // A release has 50 ms: the log is folded in by a later write, never by closing.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Making a file costs two waits for the disk, on the way to the first answer; a power cut in just that moment
+    // leaves a damaged file, which is moved aside like any other.
+    connection.execute_batch("PRAGMA synchronous=OFF;")?;
+    // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
+    let mode: Option<String> = connection
+        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
+        .optional()?;
+    tracing::trace!(mode, "the board's file is open");
+    connection.execute_batch("PRAGMA synchronous=NORMAL;")?;
+    tables::migrate(&mut connection)?;
+    Ok(connection)
 }
 
 fn is_damaged(error: &rusqlite::Error) -> bool {

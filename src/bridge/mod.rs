@@ -373,16 +373,16 @@ impl Bridge {
     fn on_line(&mut self, line: &Line) -> Option<Turn> {
         self.watch.heard();
         match line.verb {
-            Verb::Answer => match self.ledger.answered(line.seq) {
-                Some(receipt) => {
+            Verb::Answer => {
+                // A cancelled request's late answer is nobody's.
+                if let Some(receipt) = self.ledger.answered(line.seq) {
                     self.note_answer(&line.json);
                     self.output.queue(&line.json);
                     if receipt == Receipt::Wanted {
                         self.send(Line::bare(line.seq, Verb::Ack));
                     }
                 }
-                None => tracing::debug!(seq = line.seq, "an answer that nobody waits for"),
-            },
+            }
             Verb::Event => self.on_event(line),
             Verb::Keep | Verb::Forget => {
                 #[derive(Deserialize)]

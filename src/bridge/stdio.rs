@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sys::stat::{SFlag, fstat};
+use nix::sys::stat::{FileStat, SFlag, fstat};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -64,11 +64,20 @@ impl Drop for Restore {
     }
 }
 
+/// The device's number, whose type differs between systems.
+#[expect(
+    clippy::useless_conversion,
+    reason = "the type differs between systems"
+)]
+fn device(stat: &FileStat) -> u64 {
+    stat.st_dev.try_into().unwrap_or_default()
+}
+
 /// What a descriptor is, as far as it matters here.
 fn form(fd: impl AsFd) -> Option<(SFlag, (u64, u64))> {
     let stat = fstat(fd).ok()?;
     let form = SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT;
-    Some((form, (u64::from(stat.st_dev), stat.st_ino)))
+    Some((form, (device(&stat), stat.st_ino)))
 }
 
 impl Input {

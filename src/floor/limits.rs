@@ -36,6 +36,10 @@ pub const HTTP_OVERFLOW_TIME: Duration = Duration::from_secs(2);
 pub const HTTP_REQUESTS: usize = 256;
 /// What a client gets to send a header, to send a body, or to take the next byte of an answer.
 pub const SLOW_CLIENT: Duration = Duration::from_secs(30);
+/// When an HTTP answer that is not ready becomes a stream: clients give up on a header that does not come.
+pub const STREAM_AFTER: Duration = Duration::from_secs(1);
+/// How often a silent stream says that it is there.
+pub const STREAM_BEAT: Duration = Duration::from_secs(15);
 /// A sign-in code that nobody used.
 pub const SIGN_IN_CODE: Duration = Duration::from_mins(2);
 /// A page's token without renewal.
@@ -66,6 +70,16 @@ pub const ONCE_KEY: Duration = Duration::from_hours(24);
 pub const INTENT_CHARS: usize = 200;
 /// Paths and globs of one announcement.
 pub const SCOPE_ENTRIES: usize = 64;
+/// One path or glob of an announcement, in characters.
+pub const SCOPE_CHARS: usize = 512;
+/// Labels under which one peer announces.
+pub const LABELS: usize = 32;
+/// All announcements on a board together, in bytes.
+pub const BOARD_BYTES: usize = 8 * 1024 * 1024;
+/// Collisions that one answer names.
+pub const COLLISIONS: usize = 100;
+/// How long a peer whose link broke, or who was here before a change of owner, may take to come back.
+pub const COME_BACK: Duration = Duration::from_secs(5);
 /// A label, a client's name or a client's version, in characters.
 pub const LABEL_CHARS: usize = 64;
 
@@ -153,6 +167,16 @@ pub const TABLE: &[Limit] = &[
         past: "the connection is closed",
     },
     Limit {
+        what: "answer over HTTP that is not ready",
+        bound: "1 s",
+        past: "it becomes a stream",
+    },
+    Limit {
+        what: "silence of a stream",
+        bound: "15 s",
+        past: "a comment is sent",
+    },
+    Limit {
         what: "sign-in code",
         bound: "2 min, one use",
         past: "HTTP 401",
@@ -221,6 +245,31 @@ pub const TABLE: &[Limit] = &[
         what: "scope",
         bound: "64 entries",
         past: "invalid_input",
+    },
+    Limit {
+        what: "path or glob",
+        bound: "512 characters",
+        past: "invalid_input",
+    },
+    Limit {
+        what: "labels of one peer",
+        bound: "32",
+        past: "invalid_input",
+    },
+    Limit {
+        what: "all announcements together",
+        bound: "8 MiB",
+        past: "unavailable",
+    },
+    Limit {
+        what: "collisions named in one answer",
+        bound: "100",
+        past: "`omitted` counts the rest",
+    },
+    Limit {
+        what: "return of a peer whose link broke",
+        bound: "5 s",
+        past: "the peer is gone",
     },
     Limit {
         what: "label",

@@ -32,7 +32,7 @@ impl AloneServer {
         peer: Uuid,
     ) -> Result<(Self, Link), HostError> {
         let (_, url) = watch::channel(None);
-        let wiring = Wiring::new(settings, Mode::alone(reason), url)?;
+        let wiring = Wiring::new(settings, &Mode::alone(reason), url)?;
         let links = Links::new(
             Arc::clone(&wiring.engine),
             CancellationToken::new(),

@@ -42,5 +42,5 @@ pub(super) async fn watch(site: Site, admission: Admission, lost: CancellationTo
         }
     }
     drop(watcher);
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

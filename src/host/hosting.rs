@@ -330,7 +330,7 @@ impl Host {
             lost: lost.clone(),
             stop: shared.stop.clone(),
         };
-        let wiring = Wiring::new(settings, mode, url.subscribe())?;
+        let wiring = Wiring::new(settings, &mode, url.subscribe())?;
         wiring.agree_on_epoch(&shared.ownership).await;
         if let Some(peer) = own {
             wiring.own(peer);
@@ -440,7 +440,7 @@ impl Host {
         mut tasks: JoinSet<()>,
     ) {
         let (calls, rest) = match why {
-            Stop::Signal => (RELEASE_TASKS, RELEASE - RELEASE_TASKS),
+            Stop::Signal => (RELEASE_TASKS, RELEASE.saturating_sub(RELEASE_TASKS)),
             Stop::ClientGone | Stop::Demote | Stop::All => (DRAIN, RELEASE),
         };
         // Whoever is still here when this process is gone needs the epoch and the port (I4).

@@ -20,7 +20,7 @@ impl Parent {
         if self.0.as_raw() > 1 {
             self.wait().await;
         } else {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 
@@ -51,7 +51,7 @@ impl Parent {
             .spawn(sleep);
         // Without a handle or a thread the end of the pipe has to do.
         if spawned.is_err() || told.await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

@@ -96,6 +96,6 @@ async fn end_of_pipe() {
         .is_err()
         || end.await.is_err()
     {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -75,11 +75,11 @@ impl Wiring {
     /// [`HostError::Registry`].
     pub(super) fn new(
         settings: &Settings,
-        mode: Mode,
+        mode: &Mode,
         url: watch::Receiver<Option<String>>,
     ) -> Result<Self, HostError> {
         let changes = Changes::default();
-        let place = match (&mode, &settings.site) {
+        let place = match (mode, &settings.site) {
             (Mode::Owner { .. }, Some(site)) => Place::File(site.board()),
             _ => Place::Memory,
         };
@@ -101,7 +101,7 @@ impl Wiring {
             provider: settings.provider,
         };
         let registry = capabilities::registry(&services).map_err(HostError::Registry)?;
-        let admission = match &mode {
+        let admission = match mode {
             Mode::Owner {
                 ownership, lost, ..
             } => {
@@ -137,7 +137,7 @@ impl Wiring {
         let reason = "no server is there yet, this is the compiled registry".to_owned();
         let wiring = Self::new(
             settings,
-            Mode::Alone {
+            &Mode::Alone {
                 reason,
                 holder: false,
             },

@@ -18,6 +18,7 @@ mod body;
 pub mod connections;
 pub mod endpoint;
 mod guards;
+mod held;
 pub mod limits;
 mod liveness;
 pub mod openapi;

@@ -25,6 +25,7 @@ use tower::Service as _;
 use tracing::{debug, warn};
 
 use super::connections::{Connections, Desk, Place};
+use super::held::Held;
 use super::limits::Limits;
 use super::stream::Stream;
 use crate::floor::error::Chain;
@@ -41,6 +42,8 @@ pub(crate) struct Arrival {
     pub(crate) local: SocketAddr,
     /// The connection's entry; `None` in tests without a socket.
     pub(crate) desk: Option<Desk>,
+    /// Cancelled when the server stops: streams end then.
+    pub(crate) stopping: CancellationToken,
 }
 
 /// Serves `router` on `listener` until `stop` resolves, then lets requests in hand finish and returns.
@@ -123,6 +126,7 @@ impl Connection {
             peer: self.peer,
             local,
             desk: Some(desk),
+            stopping: stopping.clone(),
         };
         let limits = self.limits;
         let stream = Stream::new(self.socket, seat, limits.stall);
@@ -149,11 +153,11 @@ async fn drive(
         let mut router = router.clone();
         let arrival = arrival.clone();
         async move {
-            let _working = arrival.desk.as_ref().map(Desk::work);
+            let working = arrival.desk.as_ref().map(Desk::work);
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(arrival);
-            let answer: Result<Response, Infallible> = router.call(request).await;
-            answer
+            let Ok(answer): Result<Response, Infallible> = router.call(request).await;
+            Ok::<_, Infallible>(answer.map(|body| Held::new(body, working)))
         }
     });
     let serving = http1::Builder::new()

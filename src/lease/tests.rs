@@ -324,7 +324,8 @@ fn whatever_stands_in_the_documents_place_is_replaced_and_named() {
 /// Guards I3.
 #[test]
 fn what_cannot_be_a_lock_file_leaves_a_process_alone_at_once() {
-    let cases: [(fn(&PathBuf), &str); 3] = [
+    type Make = fn(&PathBuf);
+    let cases: [(Make, &str); 3] = [
         (|path| fs::create_dir(path).unwrap(), "a directory"),
         (
             |path| symlink("/dev/null", path).unwrap(),

@@ -270,7 +270,7 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, LineError, Lines, Verb, WORDS};
+    use super::{Line, LineError, Lines, WORDS};
     use bytes::{Bytes, BytesMut};
 
     #[test]

@@ -329,7 +329,7 @@ mod tests {
         /// What it is called.
         name: String,
         #[schema(no_recursion)]
-        children: Vec<Tree>,
+        children: Vec<Self>,
         leaf: Option<Leaf>,
     }
 

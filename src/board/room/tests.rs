@@ -1,8 +1,9 @@
 use std::time::{Duration, Instant};
 
 use super::{Entered, Room};
-use crate::board::peer::{Announcement, GRACE, LABELS, Now, millis};
+use crate::board::peer::{Announcement, Now, millis};
 use crate::board::scope;
+use crate::floor::limits::{BOARD_BYTES, COME_BACK, LABELS};
 use crate::registry::{Caller, PeerId, RefusalCode, Transport};
 
 fn start() -> Now {
@@ -59,7 +60,7 @@ fn a_broken_link_has_a_bounded_grace() {
     assert_eq!(room.sweep(late), []);
     assert_eq!(room.enter(&caller, late), Entered::Changed);
     assert!(room.detach(id, late));
-    assert_eq!(room.sweep(after(late, GRACE)), [id]);
+    assert_eq!(room.sweep(after(late, COME_BACK)), [id]);
     assert!(room.get(id).is_none());
 }
 
@@ -141,7 +142,7 @@ fn whoever_is_expected_is_given_up_in_the_end() {
     assert!(!room.is_complete());
     room.enter(&back, now);
     assert!(!room.is_complete());
-    assert_eq!(room.sweep(after(now, GRACE)), [away]);
+    assert_eq!(room.sweep(after(now, COME_BACK)), [away]);
     assert!(room.is_complete());
 }
 
@@ -167,6 +168,6 @@ fn all_announcements_together_are_bounded() {
         room.peers()
             .map(crate::board::peer::Peer::bytes)
             .sum::<usize>()
-            <= 8 * 1024 * 1024
+            <= BOARD_BYTES
     );
 }

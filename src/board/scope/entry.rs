@@ -1,10 +1,8 @@
 //! One entry of a scope: validated and normalised.
 
 use super::glob::{Automaton, Meet};
-use crate::floor::limits::SCOPE_ENTRIES;
+use crate::floor::limits::{SCOPE_CHARS, SCOPE_ENTRIES};
 
-/// Characters of one entry.
-const ENTRY_CHARS: usize = 512;
 /// What makes an entry a pattern.
 const PATTERN: [char; 4] = ['*', '?', '[', '{'];
 /// Pairs of states that one comparison may visit.
@@ -18,7 +16,7 @@ pub struct Entry {
     literal: usize,
 }
 
-/// What comparing entries may still cost in one answer, in visited pairs of states; past it, what could meet is named.
+/// What comparing entries may still cost in one answer, in states made and pairs of them visited; past it, what could meet is named.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort(usize);
 
@@ -38,7 +36,7 @@ pub enum BadEntry {
     #[error("argument `scope[{0}]` is empty: expected a path or glob")]
     Empty(usize),
     /// Longer than any path should be.
-    #[error("argument `scope[{0}]` is too long: expected at most {ENTRY_CHARS} characters")]
+    #[error("argument `scope[{0}]` is too long: expected at most {SCOPE_CHARS} characters")]
     TooLong(usize),
     /// A control character.
     #[error("argument `scope[{0}]` has a control character: expected a path or glob")]
@@ -77,7 +75,7 @@ pub fn parse<S: AsRef<str>>(scope: &[S]) -> Result<Vec<Entry>, BadEntry> {
 
 impl Entry {
     fn parse(text: &str, index: usize) -> Result<Self, BadEntry> {
-        if text.chars().count() > ENTRY_CHARS {
+        if text.chars().count() > SCOPE_CHARS {
             return Err(BadEntry::TooLong(index));
         }
         if text.chars().any(char::is_control) {
@@ -156,7 +154,8 @@ impl Entry {
         }
         let (one, two) = (Automaton::new(&self.text), Automaton::new(&other.text));
         let (met, visited) = one.meet(&two, bound);
-        effort.0 = effort.0.saturating_sub(visited.max(1));
+        let made = self.text.len() + other.text.len();
+        effort.0 = effort.0.saturating_sub(visited + made);
         met != Meet::Nowhere
     }
 }

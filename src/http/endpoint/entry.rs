@@ -10,7 +10,7 @@ use super::{answer, headers, legacy, modern};
 use crate::floor::jsonrpc::Frame;
 use crate::http::body::{self, Bound};
 use crate::http::problem::{Code, Problem};
-use crate::http::state::Http;
+use crate::http::state::{Http, Living};
 use crate::http::{auth, upgrade};
 
 /// Where MCP is spoken.
@@ -27,21 +27,23 @@ pub(crate) async fn mcp(State(http): State<Arc<Http>>, request: Request) -> Resp
     };
     let modern = headers::names_modern(request.headers());
     match *request.method() {
-        Method::POST => {
-            let _living = http.live();
-            post(&http, request, &credential).await
-        }
+        Method::POST => post(&http, request, &credential, http.live()).await,
         Method::DELETE if !modern => legacy::end(&http, request.headers()).await,
         _ => Problem::new(
             Code::MethodNotAllowed,
-            "there is no stream here yet, messages are posted",
+            "a session has no stream of its own yet, messages are posted",
         )
         .allow(if modern { "POST" } else { "POST, DELETE" })
         .into_response(),
     }
 }
 
-async fn post(http: &Arc<Http>, request: Request, credential: &auth::Credential) -> Response {
+async fn post(
+    http: &Arc<Http>,
+    request: Request,
+    credential: &auth::Credential,
+    living: Living,
+) -> Response {
     let (head, body) = request.into_parts();
     let limits = http.parts().limits;
     let bound = Bound {
@@ -60,9 +62,9 @@ async fn post(http: &Arc<Http>, request: Request, credential: &auth::Credential)
         Err(error) => return answer::json(StatusCode::BAD_REQUEST, error.answer()),
     };
     if frame.revision().is_some() || bare_modern(&frame, &head.headers) {
-        return modern::answer(http, &head.headers, frame, credential).await;
+        return modern::answer(http, &head, frame, credential, living).await;
     }
-    legacy::answer(http, &head.headers, frame).await
+    legacy::answer(http, &head.headers, frame, living).await
 }
 
 /// Says whether the header declares a modern frame whose `_meta` names no revision. `initialize` is legacy always.

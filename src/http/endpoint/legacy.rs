@@ -6,21 +6,28 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
-use super::answer;
 use super::headers::{self, REVISION, SESSION};
+use super::outbound::{Queue, Routes};
 use super::session_id::SessionId;
 use super::sessions::{Found, Live};
+use super::{answer, events};
 use crate::floor::clock;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
-use crate::floor::limits::CALLS_PER_PEER;
+use crate::floor::limits::{CALLS_PER_PEER, STREAM_AFTER};
 use crate::http::problem::{Code, Problem};
-use crate::http::state::Http;
-use crate::mcp::{ErrorCode, Outbound, Reply, Request, Revision, Session};
+use crate::http::state::{Http, Living};
+use crate::mcp::{ErrorCode, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, PeerId, Transport};
 
 /// Answers one POST.
-pub(crate) async fn answer(http: &Arc<Http>, headers: &HeaderMap, frame: Frame) -> Response {
+pub(crate) async fn answer(
+    http: &Arc<Http>,
+    headers: &HeaderMap,
+    frame: Frame,
+    living: Living,
+) -> Response {
     if frame.method() == Some("initialize") && frame.request_id().is_some() {
         return initialize(http, frame).await;
     }
@@ -31,7 +38,12 @@ pub(crate) async fn answer(http: &Arc<Http>, headers: &HeaderMap, frame: Frame) 
     match frame.kind() {
         Kind::Request { id, .. } => {
             let id = id.clone();
-            respond(run(http, &live, id, frame).await)
+            let (queue, running) = start(http, &live, id, frame);
+            if events::accepted(headers) {
+                sooner_or_later(queue, running, living).await
+            } else {
+                respond(running.await.unwrap_or(Ran::Aborted))
+            }
         }
         Kind::Notification { method } => {
             if &**method == "notifications/cancelled" {
@@ -73,7 +85,8 @@ async fn initialize(http: &Http, frame: Frame) -> Response {
         name: None,
         version: None,
     };
-    let session = Session::new(caller, Outbound::none());
+    let routes = Routes::default();
+    let session = Session::new(caller, routes.outbound());
     let request = Request {
         frame,
         number: 0,
@@ -93,7 +106,7 @@ async fn initialize(http: &Http, frame: Frame) -> Response {
         created_ms: clock::now_ms(),
     };
     let text = id.seal(&http.parts().secrets);
-    http.sessions().add(&text, &id, session);
+    http.sessions().add(&text, &id, session, routes);
     let mut response = respond(Ran::Answered(reply));
     let value = HeaderValue::try_from(text).expect("an id is visible ASCII");
     response.headers_mut().insert(SESSION, value);
@@ -145,37 +158,53 @@ enum Ran {
     Aborted,
 }
 
-/// Runs one request to its end, whether or not its connection lasts.
-async fn run(http: &Http, live: &Arc<Live>, id: Id, frame: Frame) -> Ran {
-    start(http, live, id, frame).await.unwrap_or(Ran::Aborted)
-}
-
+/// Starts one request, which runs to its end whether or not its connection lasts.
 fn start(
     http: &Http,
     live: &Arc<Live>,
     id: Id,
     frame: Frame,
-) -> impl Future<Output = Option<Ran>> + Send + use<> {
-    let (number, cancelled) = live.begin(&id);
+) -> (Queue, impl Future<Output = Option<Ran>> + Send + use<>) {
+    let begun = live.begin(&id);
     let (engine, live) = (Arc::clone(&http.parts().engine), Arc::clone(live));
-    http.work().run(async move {
+    let running = http.work().run(async move {
         let request = Request {
             frame,
-            number,
+            number: begun.number,
             delivery: Delivery::New,
             key: None,
         };
         let reply = tokio::select! {
             biased;
-            () = cancelled.cancelled() => {
-                live.session.cancel(number);
+            () = begun.cancelled.cancelled() => {
+                live.session.cancel(begun.number);
                 None
             }
             reply = engine.handle(&live.session, request) => reply,
         };
-        live.finish(&id, number);
+        live.finish(&id, begun.number);
         reply.map_or(Ran::Cancelled, Ran::Answered)
-    })
+    });
+    (begun.queue, running)
+}
+
+/// Answers in one body within a second, else with a stream.
+async fn sooner_or_later(
+    queue: Queue,
+    running: impl Future<Output = Option<Ran>> + Send + 'static,
+    living: Living,
+) -> Response {
+    let mut running = Box::pin(running);
+    if let Ok(ran) = timeout(STREAM_AFTER, running.as_mut()).await {
+        return respond(ran.unwrap_or(Ran::Aborted));
+    }
+    let last = async move {
+        match running.await {
+            Some(Ran::Answered(reply)) => Some(reply.json),
+            _ => None,
+        }
+    };
+    events::response(queue, Box::pin(last), living)
 }
 
 fn respond(ran: Ran) -> Response {
@@ -215,7 +244,7 @@ async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
             Ok(frame) => match frame.kind() {
                 Kind::Request { id, method } if &**method != "initialize" => {
                     let id = id.clone();
-                    running.push(start(http, live, id, frame));
+                    running.push(start(http, live, id, frame).1);
                 }
                 Kind::Notification { method } if &**method == "notifications/cancelled" => {
                     cancel(live, &frame);

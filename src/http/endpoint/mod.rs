@@ -8,14 +8,17 @@
 //! owner reads it and goes on, since no client recovers from a 404. Ended ones are kept for it in a ledger
 //! ([`sessions`]).
 //!
-//! Every answer is one JSON body in one write. Absent until a later issue: SSE, so GET answers 405 and
-//! `subscriptions/listen` -32601, and progress of a call goes nowhere.
+//! An answer is one JSON body in one write. One that takes longer than a second becomes a stream ([`events`]), which
+//! carries the progress of its request; `subscriptions/listen` is a stream from the start. Absent until a later issue:
+//! the stream of a legacy session, so GET answers 405, and resuming a broken stream.
 //! *Source:* MCP 2025-11-25 `basic/transports`, 2026-07-28 `basic/transports/streamable-http`.
 
 pub(crate) mod answer;
 pub(crate) mod entry;
+pub(crate) mod events;
 pub(crate) mod headers;
 pub(crate) mod legacy;
 pub(crate) mod modern;
+pub(crate) mod outbound;
 pub(crate) mod session_id;
 pub mod sessions;

@@ -1,60 +1,49 @@
 //! Frames of 2026-07-28: each POST for itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::request::Parts as Head;
 use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use super::{answer, headers};
-use crate::floor::jsonrpc::{Frame, Kind};
+use super::headers::Mirrored;
+use super::outbound::Queue;
+use super::{answer, events, headers};
+use crate::floor::jsonrpc::{self, Frame, Id, Kind};
+use crate::floor::limits::STREAM_AFTER;
 use crate::http::api;
 use crate::http::auth::Credential;
-use crate::http::state::Http;
-use crate::mcp::{ErrorCode, Outbound, Request, Session};
-use crate::registry::{Caller, Delivery, Transport};
+use crate::http::server::Arrival;
+use crate::http::state::{Http, Living};
+use crate::mcp::{Engine, ErrorCode, Reply, Request, Session};
+use crate::registry::{Caller, Changes, Delivery, Transport};
 
 /// The number of the only request of its session.
 const ONLY: u64 = 1;
+/// The method whose answer is a stream.
+const LISTEN: &str = "subscriptions/listen";
 
 /// Answers one modern frame.
 pub(crate) async fn answer(
     http: &Arc<Http>,
-    headers: &HeaderMap,
+    head: &Head,
     frame: Frame,
     credential: &Credential,
+    living: Living,
 ) -> Response {
-    let bad = |code, message: &str| {
-        answer::refused(
-            StatusCode::BAD_REQUEST,
-            frame.request_id(),
-            code,
-            message,
-            None,
-        )
-    };
-    if frame.revision().is_none() {
-        return bad(
-            ErrorCode::InvalidParams,
-            "`_meta` needs `io.modelcontextprotocol/protocolVersion`",
-        );
-    }
     let mirrored = headers::mirrored(&frame);
-    match frame.kind() {
-        Kind::Request { method, .. } => {
-            if let Err(message) = headers::check(headers, &frame, &mirrored) {
-                return bad(ErrorCode::HeaderMismatch, &message);
-            }
-            if &**method == "subscriptions/listen" {
-                let message = "`subscriptions/listen` is not served over HTTP yet";
-                let code = ErrorCode::MethodNotFound;
-                let id = frame.request_id();
-                return answer::refused(StatusCode::NOT_FOUND, id, code, message, None);
-            }
-        }
-        // Nothing is defined that a modern client could notify of over HTTP.
-        _ => return answer::accepted(),
-    }
-    let key = match api::idempotency_key(headers) {
+    let (id, listens) = match admitted(head, &frame, &mirrored) {
+        Ok(Some((id, listens))) => (id, listens),
+        Ok(None) => return answer::accepted(),
+        Err(refusal) => return *refusal,
+    };
+    let key = match api::idempotency_key(&head.headers) {
         Ok(key) => key.map(|key| format!("http:{}:{key}", credential.scope())),
         Err(problem) => return problem.into_response(),
     };
@@ -64,26 +53,134 @@ pub(crate) async fn answer(
         name: None,
         version: None,
     };
-    let session = Session::new(caller, Outbound::none());
+    let queue = Queue::default();
+    let session = Session::new(caller, queue.outbound());
     let request = Request {
         frame,
         number: ONLY,
         delivery: Delivery::New,
         key,
     };
-    // Dropped with the connection, which is the cancellation.
-    let _gone = Gone(Arc::clone(&session));
-    let Some(reply) = http.parts().engine.handle(&session, request).await else {
-        return answer::accepted();
+    let stopping = head.extensions.get::<Arrival>();
+    let conversation = Conversation {
+        engine: Arc::clone(&http.parts().engine),
+        gone: Gone(session),
+        stopping: stopping
+            .map(|arrival| arrival.stopping.clone())
+            .filter(|_| listens)
+            .unwrap_or_default(),
     };
-    let status = match reply.error {
+    let mut running = Box::pin(conversation.run(request));
+    let patience = match (events::accepted(&head.headers), listens) {
+        (false, false) => {
+            return running.await.map_or_else(answer::accepted, |reply| {
+                answer::json(status(&reply, &mirrored), reply.json)
+            });
+        }
+        (_, true) => Duration::ZERO,
+        (true, false) => STREAM_AFTER,
+    };
+    match timeout(patience, running.as_mut()).await {
+        Ok(Some(reply)) => answer::json(status(&reply, &mirrored), reply.json),
+        Ok(None) => answer::accepted(),
+        Err(_) => {
+            let last = async move {
+                match running.await {
+                    Some(reply) => Some(reply.json),
+                    None => listens.then(|| ended(&id)),
+                }
+            };
+            events::response(queue, Box::pin(last), living)
+        }
+    }
+}
+
+/// Holds a frame to what this transport asks; `None` for what gets no answer.
+fn admitted(
+    head: &Head,
+    frame: &Frame,
+    mirrored: &Mirrored,
+) -> Result<Option<(Id, bool)>, Box<Response>> {
+    let bad = |status, code, message: &str| {
+        let response = answer::refused(status, frame.request_id(), code, message, None);
+        Err(Box::new(response))
+    };
+    if frame.revision().is_none() {
+        return bad(
+            StatusCode::BAD_REQUEST,
+            ErrorCode::InvalidParams,
+            "`_meta` needs `io.modelcontextprotocol/protocolVersion`",
+        );
+    }
+    let Kind::Request { id, method } = frame.kind() else {
+        // Nothing is defined that a modern client could notify of over HTTP.
+        return Ok(None);
+    };
+    if let Err(message) = headers::check(&head.headers, frame, mirrored) {
+        return bad(StatusCode::BAD_REQUEST, ErrorCode::HeaderMismatch, &message);
+    }
+    let listens = &**method == LISTEN;
+    if listens && !events::accepted(&head.headers) {
+        return bad(
+            StatusCode::NOT_ACCEPTABLE,
+            ErrorCode::InvalidRequest,
+            "a subscription is a stream: send `Accept: text/event-stream`",
+        );
+    }
+    Ok(Some((id.clone(), listens)))
+}
+
+/// One request, and what it hears of changes while it runs.
+struct Conversation {
+    engine: Arc<Engine>,
+    gone: Gone,
+    /// Cancelled when a subscription is to end in order.
+    stopping: CancellationToken,
+}
+
+impl Conversation {
+    /// Runs the request; `None` where it was ended without an answer.
+    async fn run(self, request: Request) -> Option<Reply> {
+        let session = &self.gone.0;
+        let changes: &Changes = self.engine.changes();
+        // Before the subscription is acknowledged, so that no news falls between.
+        let mut news = changes.listen();
+        let mut handling = Box::pin(self.engine.handle(session, request));
+        loop {
+            tokio::select! {
+                biased;
+                reply = handling.as_mut() => return reply,
+                () = self.stopping.cancelled() => return None,
+                heard = news.recv() => match heard {
+                    Ok(uri) => session.changed(&uri),
+                    Err(RecvError::Lagged(_)) => {
+                        for uri in session.subscribed() {
+                            session.changed(&uri);
+                        }
+                    }
+                    Err(RecvError::Closed) => return handling.await,
+                },
+            }
+        }
+    }
+}
+
+/// The status of an answer that is one body.
+fn status(reply: &Reply, mirrored: &Mirrored) -> StatusCode {
+    match reply.error {
         Some(ErrorCode::MethodNotFound) => StatusCode::NOT_FOUND,
         Some(ErrorCode::UnsupportedRevision | ErrorCode::HeaderMismatch) => StatusCode::BAD_REQUEST,
         Some(ErrorCode::InvalidParams) if !mirrored.complete => StatusCode::BAD_REQUEST,
         Some(ErrorCode::NotOwner) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::OK,
-    };
-    answer::json(status, reply.json)
+    }
+}
+
+/// What a subscription is told that ends because the server does.
+fn ended(id: &Id) -> Bytes {
+    let value: Value = serde_json::from_str(id.as_json()).unwrap_or(Value::Null);
+    let meta = json!({ "io.modelcontextprotocol/subscriptionId": value });
+    jsonrpc::result(id, &json!({ "resultType": "complete", "_meta": meta }))
 }
 
 /// Cancels the request whose connection dropped; does nothing to one that is answered.

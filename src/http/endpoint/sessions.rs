@@ -22,10 +22,11 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::outbound::{Queue, Routes};
 use super::session_id::SessionId;
 use crate::floor::jsonrpc::Id;
 use crate::floor::{clock, limits};
-use crate::mcp::{Outbound, Session};
+use crate::mcp::Session;
 use crate::registry::{PeerId, Presence};
 
 /// Ended sessions as a ledger tells them: the session, and until when (milliseconds since the Unix epoch).
@@ -74,6 +75,7 @@ struct Table {
 pub(crate) struct Live {
     /// The conversation.
     pub(crate) session: Arc<Session>,
+    routes: Routes,
     peer: PeerId,
     until_ms: u64,
     next: AtomicU64,
@@ -86,6 +88,17 @@ struct Inner {
     /// Running requests by the client's id; a client may use one id twice. A request is cancelled through its token
     /// and not through the session, which does not know it before it is first polled.
     running: HashMap<Id, Vec<(u64, CancellationToken)>>,
+}
+
+/// A request that began.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    /// Its number in the session.
+    pub(crate) number: u64,
+    /// Set when the client cancels it.
+    pub(crate) cancelled: CancellationToken,
+    /// What is said about it.
+    pub(crate) queue: Queue,
 }
 
 /// What a session id leads to.
@@ -138,12 +151,18 @@ impl Sessions {
     }
 
     /// Adds a session under its sealed id; the caller asked for room before.
-    pub(crate) fn add(&self, text: &str, id: &SessionId, session: Arc<Session>) -> Arc<Live> {
+    pub(crate) fn add(
+        &self,
+        text: &str,
+        id: &SessionId,
+        session: Arc<Session>,
+        routes: Routes,
+    ) -> Arc<Live> {
         let mut table = self.table();
         let live = table
             .live
             .entry(text.to_owned())
-            .or_insert_with(|| Arc::new(Live::new(id, session)));
+            .or_insert_with(|| Arc::new(Live::new(id, session, routes)));
         Arc::clone(live)
     }
 
@@ -181,8 +200,9 @@ impl Sessions {
             return Found::Full;
         }
         presence.enter(&id.caller);
-        let session = Session::resumed(id.caller.clone(), id.revision, Outbound::none());
-        Found::Live(self.add(text, &id, session))
+        let routes = Routes::default();
+        let session = Session::resumed(id.caller.clone(), id.revision, routes.outbound());
+        Found::Live(self.add(text, &id, session, routes))
     }
 
     /// Ends a session for good; does nothing to one that is not live.
@@ -231,9 +251,10 @@ fn until_ms(id: &SessionId) -> u64 {
 }
 
 impl Live {
-    fn new(id: &SessionId, session: Arc<Session>) -> Self {
+    fn new(id: &SessionId, session: Arc<Session>, routes: Routes) -> Self {
         Self {
             session,
+            routes,
             peer: id.peer,
             until_ms: until_ms(id),
             next: AtomicU64::new(1),
@@ -244,18 +265,23 @@ impl Live {
         }
     }
 
-    /// Numbers a request that begins, and returns what cancels it.
-    pub(crate) fn begin(&self, id: &Id) -> (u64, CancellationToken) {
+    /// Numbers a request that begins.
+    pub(crate) fn begin(&self, id: &Id) -> Begun {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let token = CancellationToken::new();
+        let cancelled = CancellationToken::new();
         let mut inner = self.inner();
         let running = inner.running.entry(id.clone()).or_default();
-        running.push((number, token.clone()));
-        (number, token)
+        running.push((number, cancelled.clone()));
+        Begun {
+            number,
+            cancelled,
+            queue: self.routes.open(number),
+        }
     }
 
     /// Forgets a request that ended.
     pub(crate) fn finish(&self, id: &Id, number: u64) {
+        self.routes.close(number);
         let mut inner = self.inner();
         if let Some(numbers) = inner.running.get_mut(id) {
             numbers.retain(|(running, _)| *running != number);

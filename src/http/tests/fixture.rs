@@ -200,6 +200,7 @@ impl Fixture {
             peer: peer.parse().unwrap(),
             local: "127.0.0.1:20123".parse().unwrap(),
             desk: None,
+            stopping: CancellationToken::new(),
         });
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (head, body) = response.into_parts();
@@ -343,9 +344,10 @@ fn capabilities(go: &Arc<Notify>, done: &Arc<AtomicUsize>) -> Vec<Capability> {
         })
     });
     let (waiting, counter) = (Arc::clone(go), Arc::clone(done));
-    let wait = Handler::task(move |_| {
+    let wait = Handler::task(move |call| {
         let (go, done) = (Arc::clone(&waiting), Arc::clone(&counter));
         async move {
+            call.progress.report(1.0, Some(2.0), None);
             go.notified().await;
             done.fetch_add(1, Ordering::SeqCst);
             Ok(json!({}))
@@ -355,6 +357,12 @@ fn capabilities(go: &Arc<Notify>, done: &Arc<AtomicUsize>) -> Vec<Capability> {
     vec![
         capability("test.echo", Kind::Query, "/api/v1/test/echo", echo.clone()),
         capability("test.write", Kind::Command, "/api/v1/test/write", echo),
+        capability(
+            "test.thing",
+            Kind::Resource,
+            "/api/v1/test/thing",
+            Handler::inline(|_| Ok(json!({}))),
+        ),
         capability("test.refuse", Kind::Query, "/api/v1/test/refuse", refuse),
         capability("test.wait", Kind::Query, "/api/v1/test/wait", read_wait),
         capability("test.work", Kind::Command, "/api/v1/test/work", wait),
@@ -395,6 +403,7 @@ fn capability(id: &'static str, kind: Kind, route: &'static str, handler: Handle
                 "test.work" => Some("majordomus_work"),
                 _ => None,
             },
+            resource: (id == "test.thing").then_some("majordomus://thing"),
             ..Exposure::default()
         },
         examples: Vec::new(),

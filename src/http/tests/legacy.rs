@@ -22,7 +22,7 @@ impl Fixture {
     }
 
     /// Opens a session and returns its id.
-    async fn open(&self, revision: &str) -> String {
+    pub(super) async fn open(&self, revision: &str) -> String {
         let answer = self.message(&[], &initialize(revision)).await;
         assert_eq!(answer.status, 200);
         assert_eq!(answer.json()["result"]["protocolVersion"], revision);

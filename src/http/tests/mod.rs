@@ -7,3 +7,4 @@ mod legacy;
 mod links;
 mod modern;
 mod routes;
+mod streams;

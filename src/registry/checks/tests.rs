@@ -161,7 +161,7 @@ fn kinds_keep_their_promises() {
         &["a.one", "`other`"],
     );
     Registry::new(one(|c| {
-        (c.input, c.exposure.resource) = (needs, Some("majordomus://x/{id}"))
+        (c.input, c.exposure.resource) = (needs, Some("majordomus://x/{id}"));
     }))
     .unwrap();
 }

@@ -59,6 +59,10 @@ const WAITERS: &[(&str, &str)] = &[
         "pauses of the torture test, never in a release",
     ),
     (
+        "src/http/endpoint/events.rs",
+        "an open stream says that it is there, and finds out whether its client is",
+    ),
+    (
         "src/http/server.rs",
         "after a failed accept, before the next",
     ),
