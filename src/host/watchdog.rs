@@ -94,22 +94,11 @@ mod tests {
             .unwrap();
         let (sender, wedged) = mpsc::channel();
         let told = sender.clone();
-<<<<<<< HEAD
-        let watchdog = Watchdog::every(
-            Duration::from_millis(5),
-            4,
-            runtime.handle().clone(),
-            move || {
-                told.send("turning").unwrap();
-            },
-        );
-=======
         let handle = runtime.handle().clone();
         // A second of silence, which even a starved thread breaks.
         let watchdog = Watchdog::every(Duration::from_millis(5), 200, handle.clone(), move || {
             told.send("turning").unwrap();
         });
->>>>>>> main
         runtime.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
         assert!(wedged.try_recv().is_err());
         drop(watchdog);
