@@ -81,14 +81,19 @@ impl<'a> Process<'a> {
                     self.bridge.cut("this process's own host was wedged");
                     continue;
                 }
+                () = ended(self.hosting.as_ref()) => {
+                    // Its board and its threads go with it; the bridge reads the link to its end by itself.
+                    self.hosting = None;
+                    continue;
+                }
                 turn = self.bridge.run(link.take()) => turn,
             };
             link = match turn {
                 Turn::Gone => return None,
                 Turn::Alone(reason) => self.serve_alone(reason),
                 Turn::Elected(ownership) => {
-                    let peer = self.bridge.peer();
-                    match Hosting::start(ownership, self.settings, Some(peer)).await {
+                    let client = self.bridge.identity();
+                    match Hosting::start(ownership, self.settings, Some(client)).await {
                         Ok((hosting, link)) => {
                             self.hosting = Some(hosting);
                             self.alone = None;
@@ -112,7 +117,7 @@ impl<'a> Process<'a> {
         } else {
             tracing::warn!(%reason, "this client is served alone");
         }
-        match AloneServer::start(self.settings, &reason, self.bridge.peer()) {
+        match AloneServer::start(self.settings, &reason, &self.bridge.identity()) {
             Ok((server, link)) => {
                 self.alone = Some(server);
                 Some(link)
@@ -135,6 +140,8 @@ impl<'a> Process<'a> {
             self.bridge.hang_up();
             tokio::select! {
                 () = hosting.unneeded() => {}
+                // What a wedged host held is free already, and nothing of it can be waited for.
+                () = hosting.severed() => return Ok(End::Done),
                 late = ends.first() => signal = Some(late),
             }
         }
@@ -149,6 +156,13 @@ impl<'a> Process<'a> {
         // Past its time, what the client has not read it does not get; the process ends.
         let (_unread, ()) = tokio::join!(words, hosting.released(why));
         Ok(signal.map_or(End::Done, End::Signal))
+    }
+}
+
+async fn ended(hosting: Option<&Hosting>) {
+    match hosting {
+        Some(hosting) => hosting.ended().await,
+        None => std::future::pending().await,
     }
 }
 
