@@ -127,7 +127,7 @@ where
         Err(error) => {
             return Outcome::Alone(AloneReason::Refused {
                 what: format!("the system has no randomness: {error}"),
-                hint: "majordomus doctor".to_owned(),
+                hint: "majordomus status".to_owned(),
             });
         }
     };
@@ -264,7 +264,7 @@ fn reason(why: Why, kernel: &Kernel, failure: Option<ProbeFailure>) -> AloneReas
         ),
         (Why::LockRefused | Why::NoLock | Why::WriteRefused, None) => (
             format!("file locks do not exclude anybody at {lock}"),
-            "majordomus doctor".to_owned(),
+            "majordomus status".to_owned(),
         ),
     };
     AloneReason::Refused { what, hint }
