@@ -58,7 +58,7 @@ const WAITING_BYTES: usize = 2 * FRAME_BYTES;
 /// Why [`Bridge::run`] came back.
 #[derive(Debug)]
 pub enum Turn {
-    /// This process is the owner now: start the host and come back with a link to it.
+    /// This process is the owner now: start the host, come back meanwhile without a link, and then with one to it.
     Elected(Arc<Ownership>),
     /// Serve this client alone, for this reason: come back with a link to a server that does.
     Alone(Alone),
@@ -87,6 +87,8 @@ pub struct Bridge {
     draining: bool,
     /// A write to the link failed: nothing goes over it any more, and what the owner sent before is still read.
     write_broken: bool,
+    /// It was elected, and its host is being started.
+    waits_for_host: bool,
     /// It stood for election once, so it goes on doing so.
     stands: bool,
 }
@@ -134,6 +136,7 @@ impl Bridge {
             input_ended: None,
             draining: false,
             write_broken: false,
+            waits_for_host: false,
             stands: false,
         })
     }

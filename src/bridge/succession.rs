@@ -33,7 +33,7 @@ impl Bridge {
             (since, true) => Some(since.unwrap_or_else(Instant::now)),
             (_, false) => None,
         };
-        if self.quest.is_none() {
+        if self.quest.is_none() && !self.waits_for_host {
             let silent = self.is_silent() && self.started.elapsed() >= SILENT_CLIENT;
             if self.site.is_none() {
                 return (self.ledger.is_waiting() || silent)
@@ -92,6 +92,7 @@ impl Bridge {
             }
             Find::Elected(ownership) => {
                 self.leave_alone();
+                self.waits_for_host = true;
                 Some(Turn::Elected(ownership))
             }
             Find::Nobody => None,
@@ -142,6 +143,7 @@ impl Bridge {
         self.watch = Watch::default();
         self.draining = false;
         self.write_broken = false;
+        self.waits_for_host = false;
         self.stands = true;
         self.waiting_since = None;
     }
