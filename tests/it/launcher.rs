@@ -357,6 +357,8 @@ fn the_command_of_the_client_files_finds_the_launcher_from_any_folder_of_a_check
     assert!(made.success());
     let below = checkout.root().join("src/deeper");
     fs::create_dir(&below).unwrap();
+    date(&below, HOUR);
+    checkout.sources(HOUR);
     let entry = entry_of_json(".mcp.json");
     let mut start = checkout.start_as(Path::new(&found(&entry.command)));
     completed(start.args(&entry.args).current_dir(below)).served_by("fresh");

@@ -42,7 +42,13 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-while [ -d 'HOME' ] && [ ! -e 'HOME/open' ]; do sleep 0.01; done
+looks=0
+while [ ! -e 'HOME/open' ]; do
+    # The test is over, or was killed.
+    looks=$((looks + 1))
+    [ -d 'HOME' ] && [ $looks -lt 3000 ] || exit 101
+    sleep 0.01
+done
 [ ! -e 'HOME/fail' ] || exit 101
 mkdir -p "$out/$profile"
 sed "s/LABEL/built as $profile/" 'HOME/server' >"$out/$profile/beside.$$"
@@ -203,6 +209,17 @@ impl Checkout {
 
     pub(super) fn log(&self) -> String {
         fs::read_to_string(self.root.join(".ai/local/build.log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Checkout {
+    /// Lets builds that still run finish: they would write into a folder that is being removed.
+    fn drop(&mut self) {
+        drop(File::create(self.home().join("open")));
+        let deadline = Instant::now() + BOUND;
+        while !self.leftovers().is_empty() && Instant::now() < deadline {
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 }
 
