@@ -142,7 +142,7 @@ where
             (Next::Attached, Some(link)) => return Outcome::Attached(link),
             (Next::Elected { epoch }, _) => {
                 let site = kernel.site();
-                if let Err(error) = log::attach(&site.log(), site.root()) {
+                if let Err(error) = log::attach(&site.log(), site.root(), kernel.instance()) {
                     tracing::warn!(%error, "no log file is written");
                 }
                 let found = describe(&found, &kernel);
