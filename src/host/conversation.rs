@@ -150,6 +150,9 @@ impl Conversation {
                 Event::Flushed(Err(_)) | Event::Line(Err(_) | Ok(None)) => return End::Closed,
                 Event::Superseded => return End::Superseded,
                 Event::Ending => {
+                    if self.is_closed() {
+                        return End::Closed;
+                    }
                     let how = *ending.borrow();
                     self.leave(how).await;
                     return End::Drained;
@@ -384,6 +387,19 @@ impl Conversation {
                 Ok(Err(_)) | Err(_) => break,
             }
         }
+    }
+
+    /// Whether the bridge has closed its end already, as far as what is there to read tells: such a client needs no
+    /// successor. Frames in front of that are not taken; the bridge hears so.
+    fn is_closed(&mut self) -> bool {
+        while let Some(read) = self.reader.recv().now_or_never() {
+            match read {
+                Ok(Some(line)) if matches!(line.verb, Verb::Cancel | Verb::Ack) => self.take(line),
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return true,
+            }
+        }
+        false
     }
 
     /// Takes the messages that are there already.

@@ -443,11 +443,6 @@ impl Host {
             Stop::Signal => (RELEASE_TASKS, RELEASE.saturating_sub(RELEASE_TASKS)),
             Stop::ClientGone | Stop::Demote | Stop::All => (DRAIN, RELEASE),
         };
-        // Whoever is still here when this process is gone needs the epoch and the port (I4).
-        let leaving = self
-            .own
-            .filter(|_| matches!(why, Stop::Signal | Stop::ClientGone));
-        let others = self.links.others(leaving);
         if let Err(error) = shared.ownership.drain() {
             tracing::warn!(error = %Chain(&error), "the document does not say that this server drains");
         }
@@ -467,7 +462,11 @@ impl Host {
         shared.connections.close_all();
         // Calls that outlived their connection end here: none outlives the release.
         self.http.work().abort();
-        let leave = if why != Stop::All && others > 0 {
+        // Whoever goes on when this process is gone needs the epoch and the port (I4).
+        let leaving = self
+            .own
+            .filter(|_| matches!(why, Stop::Signal | Stop::ClientGone));
+        let leave = if why != Stop::All && self.links.left_behind(leaving) > 0 {
             Leave::Draining
         } else {
             Leave::Nothing

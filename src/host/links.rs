@@ -55,6 +55,8 @@ pub(super) struct Links {
     lost: CancellationToken,
     ending: watch::Sender<Ending>,
     newest: Mutex<HashMap<PeerId, (u64, CancellationToken)>>,
+    /// Peers whose links this host ended: they go on to the next one.
+    sent_on: Mutex<Vec<PeerId>>,
     /// A link was closed.
     gone: Notify,
 }
@@ -79,6 +81,7 @@ impl Links {
             lost,
             ending: watch::Sender::new(Ending::Open),
             newest: Mutex::default(),
+            sent_on: Mutex::default(),
             gone: Notify::new(),
         })
     }
@@ -119,6 +122,12 @@ impl Links {
     pub(super) fn others(&self, peer: Option<PeerId>) -> usize {
         let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         newest.keys().filter(|other| Some(**other) != peer).count()
+    }
+
+    /// How many peers beside `peer` this host has sent on to the next one, or still holds.
+    pub(super) fn left_behind(&self, peer: Option<PeerId>) -> usize {
+        let sent_on = self.sent_on.lock().unwrap_or_else(PoisonError::into_inner);
+        self.others(peer) + sent_on.iter().filter(|other| Some(**other) != peer).count()
     }
 
     /// Whether they are ending.
@@ -233,20 +242,25 @@ impl Links {
         let end = Conversation::new(Arc::clone(&self), peer, auth, reader, writer)
             .run(&superseded)
             .await;
-        if end != End::Superseded {
-            let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-            // A newer link may have come while this one ended.
-            if newest
-                .get(&peer)
-                .is_some_and(|(generation, _)| *generation == auth.generation)
-            {
-                newest.remove(&peer);
-                drop(newest);
-                self.gone.notify_one();
-                if end == End::Closed {
-                    self.engine.presence().leave(peer);
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        // A newer link of the same peer may have come while this one ended.
+        if newest
+            .get(&peer)
+            .is_some_and(|(generation, _)| *generation == auth.generation)
+        {
+            newest.remove(&peer);
+            drop(newest);
+            match end {
+                End::Closed => self.engine.presence().leave(peer),
+                End::Drained => {
+                    self.sent_on
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(peer);
                 }
+                End::Superseded => {}
             }
+            self.gone.notify_one();
         }
         tracing::info!(%peer, ?end, "detached");
     }
