@@ -2,7 +2,7 @@
 //!
 //! | who asks | which peer | where it is kept |
 //! |---|---|---|
-//! | a link | the link's, whatever the arguments say | in memory; the bridge replays it |
+//! | a link | the link's, whatever the arguments say | in memory; the bridge replays it, the file knows since when |
 //! | a legacy HTTP session | the session's | in the file, until the session ends or expires |
 //! | modern HTTP with a handle | the handle's | in the file, until [`HTTP_LIFE`] after its last call |
 //! | modern HTTP without | a new one, whose handle the answer gives once | the same |
@@ -16,6 +16,7 @@ use super::live::{Board, now, row};
 use super::peer::{Announcement, Hold, Peer, millis};
 use super::view::CollisionView;
 use super::{revive, scope, tables};
+use crate::floor::error::Chain;
 use crate::floor::hex;
 use crate::floor::limits::HTTP_LIFE;
 use crate::registry::{Caller, PeerId, Presence as _, Refusal, RefusalCode, Transport};
@@ -92,27 +93,21 @@ impl Board {
             seq: draft.seq.unwrap_or_else(|| self.next_seq()),
             since: now().ms,
         };
+        self.room().admits(peer.id, &draft.label, &announcement)?;
         if durable {
-            let kept = (
-                row(&peer, false),
-                revive::row(&peer.id.to_string(), &draft.label, &announcement),
-            );
-            self.store
-                .write(move |tx, owner| {
-                    tables::put_peer(tx, owner, &kept.0)?;
-                    Ok(tables::put_announcement(tx, owner, &kept.1)?)
-                })
-                .await
-                .map_err(|error| {
-                    tracing::warn!(error = %crate::floor::error::Chain(&error), "an announcement was not kept");
-                    error.refusal()
-                })?;
+            self.keep(&peer, &draft.label, &announcement).await?;
         }
         let place = self.place();
         let (id, label) = (peer.id, draft.label);
         let mut room = self.room();
         match room.get_mut(id) {
             Some(known) => (known.until, known.seen) = (peer.until, peer.seen),
+            None if caller.peer.is_some() => {
+                // Its session ended while the file was written.
+                drop(room);
+                self.forget(vec![id]);
+                return Err(Refusal::new(RefusalCode::NotFound, "this peer has left"));
+            }
             None => room.put(peer),
         }
         let written = room.announce(id, &label, announcement)?;
@@ -123,7 +118,18 @@ impl Board {
             .map(|entry| entry.as_str().to_owned())
             .collect();
         let (collisions, omitted) = super::view::collisions(&room, id, &label, &place);
+        let stands = room
+            .get(id)
+            .and_then(|peer| peer.announcements.get(&label))
+            .filter(|_| written && !durable)
+            .map(|each| revive::row(&id.to_string(), &label, each));
         drop(room);
+        if let Some(row) = stands {
+            // The bridge brings the words back; only since when they stand would be lost with this owner.
+            self.store.behind("since when", move |tx, owner| {
+                Ok(tables::put_announcement(tx, owner, &row)?)
+            });
+        }
         if written {
             self.news();
         }
@@ -133,6 +139,25 @@ impl Board {
             scope,
             collisions,
             omitted,
+        })
+    }
+
+    /// Keeps what no bridge replays, before it is answered.
+    async fn keep(
+        &self,
+        peer: &Peer,
+        label: &str,
+        announcement: &Announcement,
+    ) -> Result<(), Refusal> {
+        let peer_row = row(peer, false);
+        let announced = revive::row(&peer_row.id, label, announcement);
+        let kept = self.store.write(move |tx, owner| {
+            tables::put_peer(tx, owner, &peer_row)?;
+            Ok(tables::put_announcement(tx, owner, &announced)?)
+        });
+        kept.await.map_err(|error| {
+            tracing::warn!(error = %Chain(&error), "an announcement was not kept");
+            error.refusal()
         })
     }
 

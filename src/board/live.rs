@@ -208,7 +208,7 @@ impl Board {
         self.news();
     }
 
-    fn forget(&self, gone: Vec<PeerId>) {
+    pub(super) fn forget(&self, gone: Vec<PeerId>) {
         self.store.behind("peer left", move |tx, owner| {
             for id in gone {
                 tables::remove_peer(tx, owner, &id.to_string())?;
@@ -238,6 +238,11 @@ impl Board {
             .iter()
             .filter(|row| row.transport == Transport::Stdio.as_str());
         room.expect(links.filter_map(|row| id(&row.id)), now);
+        for each in &announcements {
+            if let Some(peer) = id(&each.peer) {
+                room.stood(peer, &each.label, each.seq, each.since);
+            }
+        }
         for row in peers {
             if let Some(peer) = super::revive::peer(row, &announcements) {
                 if room.get(peer.id).is_none() {

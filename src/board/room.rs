@@ -15,6 +15,8 @@ use crate::registry::{Caller, PeerId, Refusal, RefusalCode, Transport};
 pub(super) struct Room {
     peers: BTreeMap<PeerId, Peer>,
     expected: BTreeSet<PeerId>,
+    /// Since when announcements of the expected stood, by label, with the number that wrote each.
+    stood: BTreeMap<(PeerId, String), (u64, u64)>,
     /// When waiting for the expected began.
     since: Option<std::time::Instant>,
 }
@@ -34,6 +36,11 @@ impl Room {
         self.expected
             .extend(peers.into_iter().filter(|id| !here.contains_key(id)));
         self.since = Some(now.at);
+    }
+
+    /// Remembers since when an announcement stood, for when its bridge replays it.
+    pub(super) fn stood(&mut self, id: PeerId, label: &str, seq: u64, since: u64) {
+        self.stood.insert((id, label.to_owned()), (seq, since));
     }
 
     /// Whether everyone who was last known is back or given up.
@@ -150,20 +157,57 @@ impl Room {
             .is_some_and(|since| now.at.saturating_duration_since(since) >= COME_BACK)
         {
             gone.extend(std::mem::take(&mut self.expected));
+            self.stood.clear();
         }
         gone
     }
 
+    /// Whether an announcement has a place: under its label, and on the board as a whole.
+    ///
+    /// # Errors
+    /// `invalid_input` for a label too many, `unavailable` for a board that is full.
+    pub(super) fn admits(
+        &self,
+        id: PeerId,
+        label: &str,
+        announcement: &Announcement,
+    ) -> Result<(), Refusal> {
+        let peer = self.peers.get(&id);
+        let labels = peer.map(|peer| &peer.announcements);
+        let full = labels.is_some_and(|labels| {
+            let withdrawn = labels.values().any(|each| each.intent.is_empty());
+            labels.len() >= LABELS && !withdrawn && !labels.contains_key(label)
+        });
+        if full {
+            let what =
+                format!("argument `label` is one too many: expected at most {LABELS} labels");
+            return Err(Refusal::new(RefusalCode::InvalidInput, what)
+                .hint("withdraw one by announcing an empty intent under its label"));
+        }
+        let replaced = labels.and_then(|labels| labels.get(label));
+        let others: usize = self.peers.values().map(Peer::bytes).sum();
+        let bytes = others + announcement.bytes();
+        if bytes.saturating_sub(replaced.map_or(0, Announcement::bytes)) > BOARD_BYTES {
+            let what = "everyone's announcements together are too large for the board";
+            return Err(Refusal::new(RefusalCode::Unavailable, what)
+                .hint("announce fewer paths, or globs in their place"));
+        }
+        Ok(())
+    }
+
     /// Writes what a peer announces under a label; an older `seq` than the one that stands changes nothing.
     ///
-    /// Announced again in the same words, it keeps the time since when it stands.
+    /// Announced again in the same words, or replayed to a new owner, it keeps the time since when it stands.
+    ///
+    /// # Errors
+    /// Those of [`Room::admits`], and `not_found` for a peer that has left.
     pub(super) fn announce(
         &mut self,
         id: PeerId,
         label: &str,
         mut announcement: Announcement,
     ) -> Result<bool, Refusal> {
-        let bytes: usize = self.peers.values().map(Peer::bytes).sum();
+        self.admits(id, label, &announcement)?;
         let Some(peer) = self.peers.get_mut(&id) else {
             return Err(Refusal::new(RefusalCode::NotFound, "this peer has left"));
         };
@@ -175,14 +219,11 @@ impl Room {
                 announcement.since = known.since;
             }
         } else {
-            make_place(peer)?;
+            make_place(peer);
         }
-        if bytes + announcement.bytes() > BOARD_BYTES {
-            return Err(Refusal::new(
-                RefusalCode::Unavailable,
-                "everyone's announcements together are too large for the board",
-            )
-            .hint("announce fewer paths, or globs in their place"));
+        let stood = self.stood.remove(&(id, label.to_owned()));
+        if let Some((_, since)) = stood.filter(|(seq, _)| *seq == announcement.seq) {
+            announcement.since = since;
         }
         peer.announcements.insert(label.to_owned(), announcement);
         Ok(true)
@@ -190,9 +231,9 @@ impl Room {
 }
 
 /// Makes place for one more label: the oldest withdrawn one is forgotten.
-fn make_place(peer: &mut Peer) -> Result<(), Refusal> {
+fn make_place(peer: &mut Peer) {
     if peer.announcements.len() < LABELS {
-        return Ok(());
+        return;
     }
     let oldest = peer
         .announcements
@@ -200,20 +241,9 @@ fn make_place(peer: &mut Peer) -> Result<(), Refusal> {
         .filter(|(_, each)| each.intent.is_empty())
         .min_by_key(|(_, each)| each.seq)
         .map(|(label, _)| label.clone());
-    match oldest {
-        Some(label) => drop(peer.announcements.remove(&label)),
-        None => {
-            return Err(Refusal::new(
-                RefusalCode::InvalidInput,
-                format!(
-                    "argument `label` is the {}th of this peer: expected at most {LABELS} labels",
-                    LABELS + 1
-                ),
-            )
-            .hint("withdraw one by announcing an empty intent under its label"));
-        }
+    if let Some(label) = oldest {
+        peer.announcements.remove(&label);
     }
-    Ok(())
 }
 
 #[cfg(test)]

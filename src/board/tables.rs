@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `owner` | the epoch of the last owner of a root, by kernel |
 //! | `peer` | a peer last known of a root; `own` marks the owner's own client, `handle` is the digest of a secret |
-//! | `announcement` | what an HTTP peer announced; those of link peers live in their bridges |
+//! | `announcement` | what an HTTP peer announced; of a link peer, whose bridge replays it, only `seq` and `since` count |
 //! | `once` | the first result of a keyed request, until acknowledged |
 //! | `ended` | a legacy HTTP session that must stay ended |
 //! | `line` | lines of the conformance provider, projected into its file |

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use uuid::Uuid;
 
+use super::identity::Identity;
 use super::wire::{self, AtEnd, Reader, Writer};
 use crate::floor::hex;
 use crate::floor::limits::{HEADER_BYTES, LINK_HANDSHAKE};
@@ -19,22 +19,9 @@ use crate::lease;
 use crate::lease::document::Document;
 use crate::lease::secret::{SecretError, Token};
 use crate::link::handshake::{
-    Auth, Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE,
+    Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE,
 };
 use crate::link::line::{Line, Verb};
-
-/// Who attaches.
-#[derive(Debug, Clone)]
-pub struct Identity {
-    /// The bridge's peer id.
-    pub peer: Uuid,
-    /// Grows with every link of this peer.
-    pub generation: u64,
-    /// Digest of the registry that the client last saw.
-    pub digest: Option<String>,
-    /// The revision that the client negotiated.
-    pub revision: Option<String>,
-}
 
 /// A link to a proven owner.
 #[derive(Debug)]
@@ -50,12 +37,23 @@ pub struct Link {
 /// What is at the other end of a link.
 #[derive(Debug, Clone)]
 pub enum Far {
-    /// The host of this process.
-    Own,
+    /// The host of this process, with the digest of its registry.
+    Own(String),
     /// Another process's host, proven.
     Owner(Proof),
-    /// A server of this process that serves its client alone (I3).
-    Alone,
+    /// A server of this process that serves its client alone (I3), with the digest of its registry.
+    Alone(String),
+}
+
+impl Far {
+    /// The digest of the registry at the other end.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        match self {
+            Self::Own(digest) | Self::Alone(digest) => digest,
+            Self::Owner(proof) => &proof.digest,
+        }
+    }
 }
 
 /// Why whoever listens at a document's address is not attached to. Each is only a reason to look on (I1).
@@ -110,14 +108,7 @@ pub async fn attach(
 ) -> Result<Link, ProbeFailure> {
     let mut half = prove(document, root_id, token).await?;
     let mac = hex::encode(&token.mac(&half.transcript(document, root_id).parts(Side::Bridge)));
-    let auth = Auth {
-        peer: identity.peer,
-        generation: identity.generation,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        digest: identity.digest.clone(),
-        revision: identity.revision.clone(),
-        mac,
-    };
+    let auth = identity.auth(mac);
     send(&mut half.writer, Verb::Auth, &auth).await?;
     let line = receive(&mut half.reader).await?;
     match line.verb {

@@ -27,9 +27,11 @@ struct Pending {
     stream: bool,
     handshake: bool,
     discovery: bool,
+    initialize: bool,
     state: State,
     deaths: u8,
     receipt: bool,
+    acknowledged: bool,
     progress: f64,
 }
 
@@ -57,7 +59,7 @@ pub struct Ledger {
     bytes: usize,
     /// Frames by slot, each with the seq it had.
     retained: BTreeMap<String, (u64, Bytes)>,
-    /// Frames of answered requests that a `keep` may still name; a host sends it before the answer, so few are here.
+    /// The slots of requests whose answer is still to come: a host names the slot just before it answers.
     kept_early: BTreeMap<u64, String>,
 }
 
@@ -87,9 +89,11 @@ impl Ledger {
                 stream: method == "subscriptions/listen",
                 handshake: is_handshake(method),
                 discovery: method == "server/discover",
+                initialize: method == "initialize",
                 state: State::Waiting,
                 deaths: 0,
                 receipt: false,
+                acknowledged: false,
                 progress: f64::NEG_INFINITY,
             },
         );
@@ -163,12 +167,15 @@ impl Ledger {
 
     /// The link ended. Returns the answers for requests that two owners died of.
     pub fn lost(&mut self, end: LinkEnd) -> Vec<Bytes> {
+        // The next owner decides anew what is to be kept.
+        self.kept_early.clear();
         let mut given_up = Vec::new();
         for (seq, pending) in &mut self.pending {
             if pending.state != State::Sent {
                 continue;
             }
             pending.state = State::ToResend;
+            pending.receipt = false;
             if end == LinkEnd::Broke && !pending.stream {
                 pending.deaths += 1;
                 if pending.deaths >= DEATHS {
@@ -185,17 +192,21 @@ impl Ledger {
     }
 
     /// The answer to `seq` is here. Returns whether the client still waits for it, and whether the host wants an `ack`.
-    pub fn answered(&mut self, seq: u64) -> Option<Receipt> {
+    pub fn answered(&mut self, seq: u64) -> Option<Answered> {
         let slot = self.kept_early.remove(&seq);
         let pending = self.remove(seq)?;
+        let answered = Answered {
+            receipt: if pending.receipt {
+                Receipt::Wanted
+            } else {
+                Receipt::None
+            },
+            initialize: pending.initialize,
+        };
         if let Some(slot) = slot {
             self.retain(slot, seq, pending.raw);
         }
-        Some(if pending.receipt {
-            Receipt::Wanted
-        } else {
-            Receipt::None
-        })
+        Some(answered)
     }
 
     /// The host asks to keep the frame of `seq` under `slot` when its answer is here.
@@ -221,6 +232,12 @@ impl Ledger {
     #[must_use]
     pub fn is_pending(&self, seq: u64) -> bool {
         self.pending.contains_key(&seq)
+    }
+
+    /// Whether this is the first acknowledgement of an open listen: a later owner's is for the bridge alone.
+    pub fn acknowledged(&mut self, seq: u64) -> bool {
+        let pending = self.pending.get_mut(&seq);
+        pending.is_some_and(|pending| !std::mem::replace(&mut pending.acknowledged, true))
     }
 
     /// Whether progress of `seq` has come further than before; it never goes back, whoever reports it.
@@ -249,6 +266,7 @@ impl Ledger {
 
     /// Gives up everything: one error for each request without an answer.
     pub fn abandon(&mut self, message: &str) -> Vec<Bytes> {
+        self.kept_early.clear();
         self.bytes = 0;
         let pending = std::mem::take(&mut self.pending).into_values();
         pending
@@ -269,6 +287,15 @@ impl Ledger {
         self.bytes -= pending.raw.len();
         Some(pending)
     }
+}
+
+/// What was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// Whether the host wants to know.
+    pub receipt: Receipt,
+    /// It was an `initialize`, whose answer names the revision.
+    pub initialize: bool,
 }
 
 /// Whether the host wants an `ack`.

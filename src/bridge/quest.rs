@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::alone::Alone;
-use super::attach::{self, Identity, Link, ProbeFailure};
+use super::attach::{self, Link, ProbeFailure};
+use super::identity::{Identity, Living};
 use crate::floor::error::Chain;
 use crate::floor::limits::{CALL_WITHOUT_OWNER, LINK_HANDSHAKE};
 use crate::floor::paths::Site;
@@ -17,6 +18,15 @@ use crate::lease::{self, Outcome, Ownership};
 
 /// How long a bridge that is alone waits before it looks again; it doubles up to the second figure.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
+/// When a search that goes on looks first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// At once: an owner may answer any moment.
+    Soon,
+    /// After the longest pause: it was elected and could not serve, which will not change at once.
+    Later,
+}
 
 /// What a search comes to.
 pub(super) enum Find {
@@ -32,14 +42,14 @@ pub(super) struct Quest(Pin<Box<dyn Future<Output = Find>>>);
 
 impl Quest {
     /// Looks once at the owner that the document names, and claims nothing.
-    pub(super) fn look(site: &Site, identity: Identity) -> Self {
+    pub(super) fn look(site: &Site, identity: Living) -> Self {
         let site = site.clone();
         Self(Box::pin(async move {
             let reading = Reading::at(&site.lease_document());
             let Some(document) = reading.document() else {
                 return Find::Nobody;
             };
-            let probed = timeout(LINK_HANDSHAKE, probe(&site, document, &identity)).await;
+            let probed = timeout(LINK_HANDSHAKE, probe(&site, document, &identity.next())).await;
             match probed.unwrap_or(Err(ProbeFailure::Timeout)) {
                 Ok(link) => Find::Attached(Box::new(link)),
                 Err(failure) => {
@@ -51,7 +61,7 @@ impl Quest {
     }
 
     /// After a while, attaches to an owner or stands for election, within the time that a call waits.
-    pub(super) fn stand(site: &Site, identity: Identity, after: Duration) -> Self {
+    pub(super) fn stand(site: &Site, identity: Living, after: Duration) -> Self {
         let site = site.clone();
         Self(Box::pin(async move {
             if !after.is_zero() {
@@ -62,10 +72,14 @@ impl Quest {
     }
 
     /// Goes on searching, ever less often, until there is somebody to share with.
-    pub(super) fn again(site: &Site, identity: Identity) -> Self {
+    pub(super) fn again(site: &Site, identity: Living, first: Again) -> Self {
         let site = site.clone();
         Self(Box::pin(async move {
-            let (mut pause, most) = AGAIN;
+            let (soon, most) = AGAIN;
+            let mut pause = match first {
+                Again::Soon => soon,
+                Again::Later => most,
+            };
             loop {
                 sleep(pause).await;
                 pause = (pause * 2).min(most);
@@ -89,11 +103,11 @@ pub(super) fn named_owner(site: &Site) -> Option<u32> {
         .map(|document| document.pid)
 }
 
-async fn attach_or_own(site: &Site, identity: Identity) -> Find {
+async fn attach_or_own(site: &Site, identity: Living) -> Find {
     let ask = |document: Document| {
         let (site, identity) = (site.clone(), identity.clone());
         async move {
-            let probed = probe(&site, &document, &identity).await;
+            let probed = probe(&site, &document, &identity.next()).await;
             probed.map_err(lease::ProbeFailure::from)
         }
     };

@@ -32,6 +32,8 @@ pub struct Input {
 pub struct Output {
     io: BoxWrite,
     out: BytesMut,
+    /// Written to the fallback, whose own thread may still hold it.
+    unflushed: usize,
     _restore: Option<Restore>,
 }
 
@@ -153,6 +155,7 @@ impl Output {
         Ok(Self {
             io,
             out: BytesMut::new(),
+            unflushed: 0,
             _restore: restore,
         })
     }
@@ -167,7 +170,7 @@ impl Output {
     /// Bytes that wait.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.out.len()
+        self.out.len() + self.unflushed
     }
 
     /// Writes what waits. Cancel safe.
@@ -176,15 +179,19 @@ impl Output {
     /// The system's own; `BrokenPipe` when the client is gone.
     pub async fn flush(&mut self) -> io::Result<()> {
         while self.out.has_remaining() {
-            if self.io.write_buf(&mut self.out).await? == 0 {
+            let written = self.io.write_buf(&mut self.out).await?;
+            if written == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
+            self.unflushed += written;
         }
         if self.out.capacity() > OUTBOUND_BYTES {
             self.out = BytesMut::new();
         }
         // A no-op on a pipe; the fallback's own thread has a buffer of its own.
-        self.io.flush().await
+        self.io.flush().await?;
+        self.unflushed = 0;
+        Ok(())
     }
 }
 

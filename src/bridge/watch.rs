@@ -50,6 +50,12 @@ impl Watch {
         self.due = Instant::now() + interval();
     }
 
+    /// The owner said that it needs this long and will say no more.
+    pub(super) fn grant(&mut self, time: Duration) {
+        self.silent = 0;
+        self.due = Instant::now() + time;
+    }
+
     /// When the next tick is due.
     pub(super) fn due(&self) -> Instant {
         self.due

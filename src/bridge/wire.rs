@@ -42,6 +42,8 @@ enum ReaderKind {
         lines: Lines,
         at_end: AtEnd,
         ended: bool,
+        /// Bytes came, and the system was not asked since whether the end stands behind them.
+        unasked: bool,
     },
 }
 
@@ -114,6 +116,7 @@ pub fn stream(io: (BoxRead, BoxWrite), read: &[u8], at_end: AtEnd) -> (Reader, W
             lines,
             at_end,
             ended: false,
+            unasked: !read.is_empty(),
         }),
         Writer(WriterKind::Stream {
             io: io.1,
@@ -142,7 +145,24 @@ impl Reader {
                 lines,
                 at_end,
                 ended,
+                unasked,
             } => loop {
+                if *unasked && *at_end == AtEnd::Drop {
+                    // A process may have been stopped right after it was told of these bytes, and their link closed
+                    // since: one turn of the runtime asks the system again.
+                    tokio::task::yield_now().await;
+                    while lines.buffer().len() < FRAME_BYTES {
+                        match io.read_buf(lines.buffer()).now_or_never() {
+                            Some(Ok(0) | Err(_)) => {
+                                *ended = true;
+                                break;
+                            }
+                            Some(Ok(_)) => {}
+                            None => break,
+                        }
+                    }
+                    *unasked = false;
+                }
                 if *ended && *at_end == AtEnd::Drop {
                     return Ok(None);
                 }
@@ -154,19 +174,8 @@ impl Reader {
                 }
                 if io.read_buf(lines.buffer()).await? == 0 {
                     *ended = true;
-                    continue;
-                }
-                // Whatever is there already is read before any of it is looked at, so that an end is seen before the
-                // frames in front of it are run.
-                while *at_end == AtEnd::Drop && lines.buffer().len() < FRAME_BYTES {
-                    match io.read_buf(lines.buffer()).now_or_never() {
-                        Some(Ok(0) | Err(_)) => {
-                            *ended = true;
-                            break;
-                        }
-                        Some(Ok(_)) => {}
-                        None => break,
-                    }
+                } else {
+                    *unasked = true;
                 }
             },
         }
@@ -279,5 +288,18 @@ mod tests {
             }
             assert_eq!(seen, expected, "{at_end:?}");
         }
+    }
+
+    /// Guards I5b: a process that is stopped right after it was told of a frame learns of the link's end only when the
+    /// system is asked again.
+    #[tokio::test(flavor = "current_thread")]
+    async fn an_end_that_came_after_the_news_of_a_frame_is_seen_before_the_frame_is_run() {
+        let (near, far) = tokio::net::UnixStream::pair().unwrap();
+        far.try_write(b"1 frame {}\n").unwrap();
+        near.readable().await.unwrap();
+        drop(far);
+        let (read, write) = near.into_split();
+        let (mut reader, _writer) = stream((Box::new(read), Box::new(write)), b"", AtEnd::Drop);
+        assert!(reader.recv().await.unwrap().is_none());
     }
 }

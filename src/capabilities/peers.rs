@@ -12,8 +12,8 @@ use super::services::Services;
 use crate::board::view::{CollisionView, PeersView};
 use crate::board::{Draft, PEERS_URI};
 use crate::registry::{
-    Answer, Call, Capability, Delivery, Example, Exposure, Handler, Kind, RegistryError, Retry,
-    Transport,
+    Answer, Call, Capability, Delivery, Example, Exposure, Handler, Kind, Presence as _,
+    RegistryError, Retry, Transport,
 };
 
 /// Whom to list the peers for.
@@ -140,6 +140,10 @@ fn slot(arguments: &Value) -> Option<String> {
 
 async fn list(services: Services, call: Call) -> Answer {
     let ask: Ask = read(call.arguments)?;
+    // Whoever asks over a link is here, whatever was missed before.
+    if call.caller.transport == Transport::Stdio {
+        services.board.enter(&call.caller);
+    }
     let you = match (call.caller.peer, ask.peer) {
         (Some(peer), _) => Some(peer),
         (None, Some(handle)) => Some(services.board.by_handle(&handle)?),

@@ -36,7 +36,8 @@ const PATIENCE_MS: u8 = 20;
 const PIECE_BYTES: usize = 512;
 
 /// The log file of this process, while it owns a lease.
-static FILE: Mutex<Option<LogFile>> = Mutex::new(None);
+/// The file of this process's server, with the server's name: a server that ends late must not take its successor's.
+static FILE: Mutex<Option<(String, LogFile)>> = Mutex::new(None);
 
 /// Starts logging, once in a process; a second call does nothing.
 ///
@@ -86,15 +87,17 @@ pub fn start(filter: Option<&str>, default: LevelFilter) {
 ///
 /// # Errors
 /// When the file cannot be opened for appending; a symlink, a folder or a FIFO counts as that.
-pub fn attach(path: &Path, root: &Path) -> io::Result<()> {
+pub fn attach(path: &Path, root: &Path, instance: &str) -> io::Result<()> {
     let file = LogFile::open(path, root)?;
-    *FILE.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+    let named = (instance.to_owned(), file);
+    *FILE.lock().unwrap_or_else(PoisonError::into_inner) = Some(named);
     Ok(())
 }
 
-/// Ends what [`attach`] began.
-pub fn detach() {
-    *FILE.lock().unwrap_or_else(PoisonError::into_inner) = None;
+/// Ends what [`attach`] began for this instance.
+pub fn detach(instance: &str) {
+    let mut file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
+    file.take_if(|(of, _)| of == instance);
 }
 
 /// Writes `text` to standard error for people, as far as it takes it.
@@ -157,7 +160,7 @@ impl<'a> MakeWriter<'a> for Attached {
 impl Write for Attached {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let mut file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = file.as_mut() {
+        if let Some((_, file)) = file.as_mut() {
             // A full disk must not stop the server, and there is nowhere left to say so.
             drop(file.append(line));
         }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::links::Links;
 use super::wiring::{Mode, Wiring};
 use super::{HostError, Settings};
 use crate::bridge::alone::Alone;
 use crate::bridge::attach::{Far, Link};
+use crate::bridge::identity::Identity;
 use crate::bridge::wire;
-use crate::link::handshake::Auth;
 
 /// It runs on the bridge's own thread and ends with this value.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ impl AloneServer {
     pub(super) fn start(
         settings: &Settings,
         reason: &Alone,
-        peer: Uuid,
+        client: &Identity,
     ) -> Result<(Self, Link), HostError> {
         let (_, url) = watch::channel(None);
         let wiring = Wiring::new(settings, &Mode::alone(reason), url)?;
@@ -39,21 +38,15 @@ impl AloneServer {
             |_peer, _seq| {},
         );
         let ((reader, writer), far) = wire::memory();
-        let auth = Auth {
-            peer,
-            generation: 1,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            digest: None,
-            revision: None,
-            mac: String::new(),
-        };
+        let auth = client.auth(String::new());
+        let digest = wiring.engine.registry().digest().to_owned();
         let task = tokio::spawn(async move { links.converse(&auth, far.0, far.1).await });
         Ok((
             Self { task },
             Link {
                 reader,
                 writer,
-                far: Far::Alone,
+                far: Far::Alone(digest),
             },
         ))
     }

@@ -17,13 +17,13 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::links::{Ending, Introduction, Links};
 use super::watchdog::Watchdog;
 use super::wiring::{Mode, Wiring};
 use super::{HostError, Settings, door, port};
 use crate::bridge::attach::{Far, Link};
+use crate::bridge::identity::Identity;
 use crate::bridge::wire::{self, Reader, Writer};
 use crate::floor::error::Chain;
 use crate::floor::limits::{DRAIN, HTTP_LIFE, PORT_RETRY, RELEASE, RELEASE_TASKS};
@@ -31,7 +31,6 @@ use crate::floor::log;
 use crate::floor::paths::Site;
 use crate::http::{self, Connections, Http, Limits};
 use crate::lease::{Leave, Ownership, Token};
-use crate::link::handshake::Auth;
 use crate::mcp::Admission;
 use crate::registry::PeerId;
 
@@ -75,6 +74,7 @@ pub(super) struct Hosting {
 
 /// What a started host hands to the thread that started it.
 struct Running {
+    digest: String,
     links: Arc<Links>,
     http: Arc<Http>,
     watchdog: Watchdog,
@@ -89,14 +89,14 @@ struct Shared {
 }
 
 impl Hosting {
-    /// Starts the host of `ownership` and waits until it serves; with `peer`, also opens that bridge's link in memory.
+    /// Starts the host of `ownership` and waits until it serves; with `client`, also opens that bridge's link in memory.
     ///
     /// # Errors
     /// Whatever keeps it from serving; the lock is released then.
     pub(super) async fn start(
         ownership: Arc<Ownership>,
         settings: &Settings,
-        peer: Option<Uuid>,
+        client: Option<Identity>,
     ) -> Result<(Self, Option<Link>), HostError> {
         let limits = Limits::default();
         let (stop, stops) = watch::channel(None);
@@ -108,15 +108,11 @@ impl Hosting {
         };
         let severed = shared.severed.clone();
         let ((near_reader, near_writer), far) = wire::memory();
-        let own = peer.map(|peer| Own {
-            peer,
+        let own_peer = client.as_ref().map(|client| PeerId(client.peer));
+        let own = client.map(|client| Own {
+            client,
             reader: far.0,
             writer: far.1,
-        });
-        let link = own.is_some().then_some(Link {
-            reader: near_reader,
-            writer: near_writer,
-            far: Far::Own,
         });
         let ended = CancellationToken::new();
         let guard = ended.clone().drop_guard();
@@ -152,14 +148,19 @@ impl Hosting {
                     severed,
                     links: running.links,
                     http: running.http,
-                    own: peer.map(PeerId),
+                    own: own_peer,
                     _watchdog: running.watchdog,
                 };
+                let link = own_peer.map(|_| Link {
+                    reader: near_reader,
+                    writer: near_writer,
+                    far: Far::Own(running.digest),
+                });
                 Ok((hosting, link))
             }
             Err(error) => {
                 ownership.release(Leave::Nothing);
-                log::detach();
+                log::detach(ownership.instance());
                 Err(error)
             }
         }
@@ -193,6 +194,11 @@ impl Hosting {
         self.ended.cancelled().await;
     }
 
+    /// Whether anybody ordered it to stop; else it ended because its lease was lost.
+    pub(super) fn was_ordered(&self) -> bool {
+        self.stop.borrow().is_some()
+    }
+
     /// Waits until the watchdog has taken everything from a wedged host. Cancel safe.
     pub(super) async fn severed(&self) {
         self.severed.cancelled().await;
@@ -212,7 +218,7 @@ impl Hosting {
 
 /// The bridge of this process.
 struct Own {
-    peer: Uuid,
+    client: Identity,
     reader: Reader,
     writer: Writer,
 }
@@ -226,7 +232,7 @@ async fn live(
     started: oneshot::Sender<Result<Running, HostError>>,
 ) {
     let lost = CancellationToken::new();
-    let own_peer = own.as_ref().map(|own| PeerId(own.peer));
+    let own_peer = own.as_ref().map(|own| PeerId(own.client.peer));
     let (host, listener) = match Host::open(&shared, &settings, own_peer, lost.clone()).await {
         Ok(opened) => opened,
         Err(error) => {
@@ -251,14 +257,7 @@ async fn live(
     let mut tasks = JoinSet::new();
     if let Some(own) = own {
         let links = Arc::clone(&host.links);
-        let auth = Auth {
-            peer: own.peer,
-            generation: 1,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            digest: None,
-            revision: None,
-            mac: String::new(),
-        };
+        let auth = own.client.auth(String::new());
         tasks.spawn(async move { links.converse(&auth, own.reader, own.writer).await });
     }
     tasks.spawn(
@@ -273,6 +272,7 @@ async fn live(
         );
     }
     let running = Running {
+        digest: host.links.digest().to_owned(),
         links: Arc::clone(&host.links),
         http: Arc::clone(&host.http),
         watchdog,
@@ -289,7 +289,7 @@ async fn live(
     }
     host.leave(why.unwrap_or(Stop::Demote), &shared, closing, tasks)
         .await;
-    log::detach();
+    log::detach(shared.ownership.instance());
 }
 
 /// A host that serves.
@@ -443,11 +443,6 @@ impl Host {
             Stop::Signal => (RELEASE_TASKS, RELEASE.saturating_sub(RELEASE_TASKS)),
             Stop::ClientGone | Stop::Demote | Stop::All => (DRAIN, RELEASE),
         };
-        // Whoever is still here when this process is gone needs the epoch and the port (I4).
-        let leaving = self
-            .own
-            .filter(|_| matches!(why, Stop::Signal | Stop::ClientGone));
-        let others = self.links.others(leaving);
         if let Err(error) = shared.ownership.drain() {
             tracing::warn!(error = %Chain(&error), "the document does not say that this server drains");
         }
@@ -467,7 +462,11 @@ impl Host {
         shared.connections.close_all();
         // Calls that outlived their connection end here: none outlives the release.
         self.http.work().abort();
-        let leave = if why != Stop::All && others > 0 {
+        // Whoever goes on when this process is gone needs the epoch and the port (I4).
+        let leaving = self
+            .own
+            .filter(|_| matches!(why, Stop::Signal | Stop::ClientGone));
+        let leave = if why != Stop::All && self.links.left_behind(leaving) > 0 {
             Leave::Draining
         } else {
             Leave::Nothing

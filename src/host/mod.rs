@@ -3,7 +3,7 @@
 //! A `majordomus mcp` process runs its bridge on the main thread ([`run`]). When the bridge is elected, a *host* is
 //! started on a thread of its own with a runtime of its own ([`hosting`]), and the bridge reaches it through a link in
 //! memory: the two fail apart. When the host ends (demoted, or its lock file was removed), the bridge just stands for
-//! election again. `majordomus serve` runs a host without a bridge ([`serve`]).
+//! election again. `majordomus serve` runs a host without a bridge ([`fn@serve`]).
 //!
 //! Release order (I4): stop reading links; let running calls finish or abort them; send answers; `drain`; close the
 //! listener and the links; release the lock. No task outlives it.
@@ -11,6 +11,7 @@
 //! Absent: a daemon, a process without a client (I11), any timer that looks at a disk (I12).
 
 mod alone;
+mod conversation;
 mod door;
 mod hosting;
 mod links;

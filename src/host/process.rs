@@ -1,6 +1,7 @@
 //! `majordomus mcp`: one client's bridge, and the host when it is elected.
 
 use std::io;
+use std::pin::Pin;
 
 use tokio::time::timeout;
 
@@ -34,9 +35,16 @@ pub fn run(settings: &Settings) -> Result<End, HostError> {
     end
 }
 
+/// What the start of a host comes to.
+type Started = Result<(Hosting, Option<Link>), HostError>;
+
+/// A host that is being started.
+type Starting<'a> = Pin<Box<dyn Future<Output = Started> + 'a>>;
+
 struct Process<'a> {
     settings: &'a Settings,
     bridge: Bridge,
+    starting: Option<Starting<'a>>,
     hosting: Option<Hosting>,
     alone: Option<AloneServer>,
 }
@@ -56,6 +64,7 @@ impl<'a> Process<'a> {
         let mut process = Self {
             settings,
             bridge,
+            starting: None,
             hosting: None,
             alone: None,
         };
@@ -81,23 +90,40 @@ impl<'a> Process<'a> {
                     self.bridge.cut("this process's own host was wedged");
                     continue;
                 }
+                () = ended(self.hosting.as_ref()) => {
+                    // Its board and its threads go with it; the bridge reads the link to its end by itself.
+                    self.hosting = None;
+                    continue;
+                }
+                started = pending(&mut self.starting) => {
+                    self.starting = None;
+                    link = self.hosted(started);
+                    continue;
+                }
                 turn = self.bridge.run(link.take()) => turn,
             };
-            link = match turn {
+            match turn {
                 Turn::Gone => return None,
-                Turn::Alone(reason) => self.serve_alone(reason),
+                Turn::Alone(reason) => link = self.serve_alone(reason),
+                // The bridge goes on meanwhile: opening the board may wait for another checkout's owner.
                 Turn::Elected(ownership) => {
-                    let peer = self.bridge.peer();
-                    match Hosting::start(ownership, self.settings, Some(peer)).await {
-                        Ok((hosting, link)) => {
-                            self.hosting = Some(hosting);
-                            self.alone = None;
-                            link
-                        }
-                        Err(error) => self.serve_alone(Alone::Host(Chain(&error).to_string())),
-                    }
+                    let client = self.bridge.identity();
+                    let start = Hosting::start(ownership, self.settings, Some(client));
+                    self.starting = Some(Box::pin(start));
                 }
-            };
+            }
+        }
+    }
+
+    /// Takes what the start of a host came to.
+    fn hosted(&mut self, started: Started) -> Option<Link> {
+        match started {
+            Ok((hosting, link)) => {
+                self.hosting = Some(hosting);
+                self.alone = None;
+                link
+            }
+            Err(error) => self.serve_alone(Alone::Host(Chain(&error).to_string())),
         }
     }
 
@@ -112,7 +138,7 @@ impl<'a> Process<'a> {
         } else {
             tracing::warn!(%reason, "this client is served alone");
         }
-        match AloneServer::start(self.settings, &reason, self.bridge.peer()) {
+        match AloneServer::start(self.settings, &reason, &self.bridge.identity()) {
             Ok((server, link)) => {
                 self.alone = Some(server);
                 Some(link)
@@ -126,6 +152,10 @@ impl<'a> Process<'a> {
 
     /// Ends in order: the host releases, the client gets what is ready, and who lives on is told where to go.
     async fn finish(mut self, signal: Option<i32>, ends: &mut Ends) -> Result<End, HostError> {
+        if let Some(start) = self.starting.take().filter(|_| signal.is_none()) {
+            // It is about to publish itself: what was begun is ended in order.
+            self.hosting = start.await.ok().map(|(hosting, _)| hosting);
+        }
         let Some(hosting) = self.hosting.take() else {
             return Ok(signal.map_or(End::Done, End::Signal));
         };
@@ -135,6 +165,8 @@ impl<'a> Process<'a> {
             self.bridge.hang_up();
             tokio::select! {
                 () = hosting.unneeded() => {}
+                // What a wedged host held is free already, and nothing of it can be waited for.
+                () = hosting.severed() => return Ok(End::Done),
                 late = ends.first() => signal = Some(late),
             }
         }
@@ -149,6 +181,20 @@ impl<'a> Process<'a> {
         // Past its time, what the client has not read it does not get; the process ends.
         let (_unread, ()) = tokio::join!(words, hosting.released(why));
         Ok(signal.map_or(End::Done, End::Signal))
+    }
+}
+
+async fn pending(starting: &mut Option<Starting<'_>>) -> Started {
+    match starting {
+        Some(start) => start.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn ended(hosting: Option<&Hosting>) {
+    match hosting {
+        Some(hosting) => hosting.ended().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -5,7 +5,6 @@ use std::thread;
 
 use nix::sys::stat::{SFlag, fstat};
 use tokio::sync::oneshot;
-use uuid::Uuid;
 
 use super::hosting::{Hosting, Stop};
 use super::signals::Ends;
@@ -51,26 +50,37 @@ async fn live(settings: &Settings, mut ends: Ends) -> Result<Served, HostError> 
                 .map_err(ProbeFailure::from)
         }
     };
-    let ownership = match lease::attach_or_own(&site, CALL_WITHOUT_OWNER, probe).await {
-        Outcome::Attached(url) => return Ok(Served::Deferred(url)),
-        Outcome::Alone(reason) => return Err(HostError::Alone(reason.to_string())),
-        Outcome::Elected(ownership) => ownership,
-    };
-    let (hosting, _) = Hosting::start(ownership, settings, None::<Uuid>).await?;
-    let end = tokio::select! {
-        signal = ends.first() => {
-            hosting.stop(Stop::Signal).await;
-            End::Signal(signal)
-        }
-        () = end_of_pipe() => {
-            hosting.stop(Stop::ClientGone).await;
-            End::Done
-        }
-        () = hosting.ended() => End::Done,
-        // What it held is free already, and nothing of it can be waited for.
-        () = hosting.severed() => End::Done,
-    };
-    Ok(Served::Ended(end))
+    let end_of_pipe = end_of_pipe();
+    tokio::pin!(end_of_pipe);
+    loop {
+        let ownership = match lease::attach_or_own(&site, CALL_WITHOUT_OWNER, &probe).await {
+            Outcome::Attached(url) => return Ok(Served::Deferred(url)),
+            Outcome::Alone(reason) => return Err(HostError::Alone(reason.to_string())),
+            Outcome::Elected(ownership) => ownership,
+        };
+        let (hosting, _) = Hosting::start(ownership, settings, None).await?;
+        let end = tokio::select! {
+            signal = ends.first() => {
+                hosting.stop(Stop::Signal).await;
+                End::Signal(signal)
+            }
+            () = &mut end_of_pipe => {
+                hosting.stop(Stop::ClientGone).await;
+                End::Done
+            }
+            () = hosting.ended() => {
+                if hosting.was_ordered() {
+                    End::Done
+                } else {
+                    // Its lock file was replaced; it stands for election again, as a bridge would (I5).
+                    continue;
+                }
+            }
+            // What it held is free already, and nothing of it can be waited for.
+            () = hosting.severed() => End::Done,
+        };
+        return Ok(Served::Ended(end));
+    }
 }
 
 /// Waits for the end of stdin if it is a pipe; a terminal, a file or `/dev/null` says nothing about who started us.

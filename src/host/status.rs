@@ -1,6 +1,6 @@
 //! What a server says of itself.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use tokio::sync::watch;
@@ -17,13 +17,14 @@ pub(super) struct HostStatus {
     pub(super) mode: Mode,
     pub(super) site: Option<Site>,
     pub(super) url: watch::Receiver<Option<String>>,
-    pub(super) links: Arc<OnceLock<Arc<Links>>>,
+    /// Weak: the links hold the engine, and the engine holds this.
+    pub(super) links: Arc<OnceLock<Weak<Links>>>,
     pub(super) since: Instant,
 }
 
 impl ServerStatus for HostStatus {
     fn status(&self) -> Status {
-        let links = self.links.get();
+        let links = self.links.get().and_then(Weak::upgrade);
         let (instance, epoch, mode) = match &self.mode {
             Mode::Owner { ownership, .. } => (
                 ownership.instance().to_owned(),
@@ -43,8 +44,8 @@ impl ServerStatus for HostStatus {
             pid: std::process::id(),
             url: self.url.borrow().clone(),
             mode,
-            draining: links.is_some_and(|links| links.is_ending()),
-            links: links.map_or(0, |links| links.count()),
+            draining: links.as_ref().is_some_and(|links| links.is_ending()),
+            links: links.as_ref().map_or(0, |links| links.count()),
             uptime: self.since.elapsed(),
             files,
         }

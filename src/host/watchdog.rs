@@ -94,26 +94,18 @@ mod tests {
             .unwrap();
         let (sender, wedged) = mpsc::channel();
         let told = sender.clone();
-        let watchdog = Watchdog::every(
-            Duration::from_millis(5),
-            4,
-            runtime.handle().clone(),
-            move || {
-                told.send("turning").unwrap();
-            },
-        );
-        runtime.block_on(tokio::time::sleep(Duration::from_millis(100)));
+        let handle = runtime.handle().clone();
+        // A second of silence, which even a starved thread breaks.
+        let watchdog = Watchdog::every(Duration::from_millis(5), 200, handle.clone(), move || {
+            told.send("turning").unwrap();
+        });
+        runtime.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
         assert!(wedged.try_recv().is_err());
         drop(watchdog);
         // Nobody drives the runtime from here on.
-        let _watchdog = Watchdog::every(
-            Duration::from_millis(5),
-            4,
-            runtime.handle().clone(),
-            move || {
-                sender.send("wedged").unwrap();
-            },
-        );
+        let _watchdog = Watchdog::every(Duration::from_millis(5), 4, handle, move || {
+            sender.send("wedged").unwrap();
+        });
         assert_eq!(
             wedged.recv_timeout(Duration::from_secs(10)).unwrap(),
             "wedged"

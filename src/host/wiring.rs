@@ -1,7 +1,7 @@
 //! What a server is made of, put together for each way of serving.
 
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use tokio::sync::watch;
@@ -65,7 +65,7 @@ impl Mode {
 pub(super) struct Wiring {
     pub(super) engine: Arc<Engine>,
     board: Arc<Board>,
-    links: Arc<OnceLock<Arc<Links>>>,
+    links: Arc<OnceLock<Weak<Links>>>,
 }
 
 impl Wiring {
@@ -168,7 +168,7 @@ impl Wiring {
     /// Lets the status count these links.
     pub(super) fn count_links(&self, links: &Arc<Links>) {
         // Called once, by the host that made both.
-        drop(self.links.set(Arc::clone(links)));
+        drop(self.links.set(Arc::downgrade(links)));
     }
 
     /// The HTTP side.

@@ -4,7 +4,7 @@
 //! of the checkout's token. *Link*: a connection upgraded to the bridge's own line protocol; handed on, not spoken here.
 //!
 //! The story of a request: [`server`] accepts the connection and gives it a place ([`connections`]); hyper bounds its
-//! header; [`guards`] look at peer, `Host` and `Origin`; [`auth`] at its token; then a route of [`router`] answers,
+//! header; [`guards`] look at peer, `Host` and `Origin`; [`auth`] at its token; then a route of [`mod@router`] answers,
 //! and everything that is no success is a problem of one table ([`problem`]). The liveness probe skips the pool of
 //! running requests and is answered even to connections past the cap.
 //!

@@ -127,7 +127,7 @@ where
         Err(error) => {
             return Outcome::Alone(AloneReason::Refused {
                 what: format!("the system has no randomness: {error}"),
-                hint: "majordomus doctor".to_owned(),
+                hint: "majordomus status".to_owned(),
             });
         }
     };
@@ -142,7 +142,7 @@ where
             (Next::Attached, Some(link)) => return Outcome::Attached(link),
             (Next::Elected { epoch }, _) => {
                 let site = kernel.site();
-                if let Err(error) = log::attach(&site.log(), site.root()) {
+                if let Err(error) = log::attach(&site.log(), site.root(), kernel.instance()) {
                     tracing::warn!(%error, "no log file is written");
                 }
                 let found = describe(&found, &kernel);
@@ -264,7 +264,7 @@ fn reason(why: Why, kernel: &Kernel, failure: Option<ProbeFailure>) -> AloneReas
         ),
         (Why::LockRefused | Why::NoLock | Why::WriteRefused, None) => (
             format!("file locks do not exclude anybody at {lock}"),
-            "majordomus doctor".to_owned(),
+            "majordomus status".to_owned(),
         ),
     };
     AloneReason::Refused { what, hint }

@@ -70,11 +70,25 @@ pub struct Auth {
     /// Digest of the registry that the client last saw, if any.
     #[serde(default)]
     pub digest: Option<String>,
+    /// Who the client says it is, once it is on the board.
+    #[serde(default)]
+    pub client: Option<Client>,
     /// The revision that the client negotiated, if it did.
     #[serde(default)]
     pub revision: Option<String>,
     /// The proof, 64 hex digits.
     pub mac: String,
+}
+
+/// What a client says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// Its name.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Its version.
+    #[serde(default)]
+    pub version: Option<String>,
 }
 
 /// `refuse`.

@@ -172,12 +172,15 @@ impl Engine {
             };
         };
         let (id, method) = (id.clone(), method.clone());
+        let number = request.number;
+        let token = session.begin(number);
         let revision = match self.era(session, &request, &method) {
             Ok(revision) => revision,
-            Err(failure) => return Some(Reply::render(&id, Revision::V20260728, Err(failure))),
+            Err(failure) => {
+                session.finish(number);
+                return Some(Reply::render(&id, Revision::V20260728, Err(failure)));
+            }
         };
-        let token = session.begin(request.number);
-        let number = request.number;
         let params = request.frame.params();
         let turn = Turn {
             session,

@@ -70,6 +70,11 @@ impl Engine {
                 "`_meta` needs `io.modelcontextprotocol/clientCapabilities`, an object",
             ));
         }
+        if method != "server/discover" && !session.state().entered && !self.about.admission.admits()
+        {
+            let message = "this server has lost its lease and takes no sessions any more";
+            return Err(Failure::new(ErrorCode::NotOwner, message));
+        }
         let enters = {
             let mut state = session.state();
             introduce(&mut state.caller, key("clientInfo"));

@@ -68,6 +68,8 @@ pub(super) struct State {
     pub(super) subscriptions: BTreeSet<String>,
     /// Open `subscriptions/listen` requests by their number.
     pub(super) listens: BTreeMap<u64, Listen>,
+    /// The client knows another registry's lists; a listen that is opened anew is told so.
+    pub(super) lists_stale: bool,
     running: HashMap<u64, CancellationToken>,
 }
 
@@ -83,6 +85,7 @@ impl Session {
                 entered: false,
                 subscriptions: BTreeSet::new(),
                 listens: BTreeMap::new(),
+                lists_stale: false,
                 running: HashMap::new(),
             }),
         })
@@ -110,28 +113,20 @@ impl Session {
 
     /// Cancels the request with this number; its handling then ends without an answer.
     pub fn cancel(&self, number: u64) {
-        let token = {
-            let mut state = self.state();
-            state.listens.remove(&number);
-            state.running.remove(&number)
-        };
-        if let Some(token) = token {
+        let mut state = self.state();
+        state.listens.remove(&number);
+        if let Some(token) = state.running.get(&number) {
             token.cancel();
         }
     }
 
     /// Ends every open listen without an answer: the owner leaves, and the client's bridge opens it at the next one.
     pub fn close_listens(&self) {
-        let tokens: Vec<_> = {
-            let mut state = self.state();
-            let listens: Vec<u64> = std::mem::take(&mut state.listens).into_keys().collect();
-            listens
-                .iter()
-                .filter_map(|number| state.running.remove(number))
-                .collect()
-        };
-        for token in tokens {
-            token.cancel();
+        let mut state = self.state();
+        for number in std::mem::take(&mut state.listens).into_keys() {
+            if let Some(token) = state.running.get(&number) {
+                token.cancel();
+            }
         }
     }
 
@@ -141,10 +136,23 @@ impl Session {
         self.state().running.len()
     }
 
-    pub(super) fn begin(&self, number: u64) -> CancellationToken {
-        let token = CancellationToken::new();
-        self.state().running.insert(number, token.clone());
-        token
+    /// Makes the request with this number known, so that it can be cancelled before its handling has begun.
+    pub fn begin(&self, number: u64) -> CancellationToken {
+        self.state().running.entry(number).or_default().clone()
+    }
+
+    /// Takes up a conversation whose client another owner knows already: its name, and that it is on the board.
+    pub fn reintroduce(&self, name: Option<String>, version: Option<String>) {
+        let mut state = self.state();
+        state.caller.name = name;
+        state.caller.version = version;
+        state.entered = true;
+    }
+
+    /// How many listens are open.
+    #[must_use]
+    pub fn open_listens(&self) -> usize {
+        self.state().listens.len()
     }
 
     pub(super) fn finish(&self, number: u64) {

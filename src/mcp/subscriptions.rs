@@ -9,11 +9,18 @@ use std::future;
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
+use super::error_code::ErrorCode;
 use super::reply::{Failure, Keep, Outcome, Success};
 use super::session::{Message, Session};
 use super::tools::{unknown_resource, uri_of};
 use crate::floor::jsonrpc;
 use crate::registry::call::Delivery;
+
+/// Listens that one client may have open; each costs a look at every piece of news.
+const LISTENS: usize = 64;
+
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
 
 /// One open `subscriptions/listen`.
 #[derive(Debug, Clone)]
@@ -44,6 +51,10 @@ impl Engine {
 
     /// Opens a subscription, acknowledges it first, and then stays until it is cancelled.
     pub(super) async fn listen(&self, turn: &Turn<'_>) -> Outcome {
+        if turn.session.open_listens() >= LISTENS {
+            let message = format!("{LISTENS} subscriptions are open already: cancel one");
+            return Err(Failure::new(ErrorCode::InvalidRequest, message));
+        }
         let Some(filter) = turn.params.get("notifications").and_then(Value::as_object) else {
             return Err(Failure::params(
                 "`notifications` is missing or not an object",
@@ -79,18 +90,30 @@ impl Engine {
             agreed.insert("resourceSubscriptions".to_owned(), json!(listen.uris));
         }
         let number = turn.request.number;
-        if turn.request.delivery == Delivery::New {
-            turn.session.tell(
-                number,
-                None,
-                "notifications/subscriptions/acknowledged",
-                json!({ "notifications": agreed }),
-                Some(&listen.id),
-            );
+        // A bridge passes on the first acknowledgement of a request and swallows those of later owners.
+        let key = Some(format!("{number} acknowledged"));
+        turn.session.tell(
+            number,
+            key,
+            "notifications/subscriptions/acknowledged",
+            json!({ "notifications": agreed }),
+            Some(&listen.id),
+        );
+        let again = turn.request.delivery != Delivery::New;
+        let missed = if again {
+            listen.uris.clone()
+        } else {
+            BTreeSet::new()
+        };
+        let stale = {
+            let mut state = turn.session.state();
+            state.listens.insert(number, listen.clone());
+            again && state.lists_stale
+        };
+        if stale {
+            turn.session.tell_lists(number, &listen);
         }
-        let missed = (turn.request.delivery != Delivery::New).then(|| listen.uris.clone());
-        turn.session.state().listens.insert(number, listen);
-        for uri in missed.into_iter().flatten() {
+        for uri in missed {
             turn.session.changed(&uri);
         }
         future::pending().await
@@ -136,24 +159,29 @@ impl Session {
     /// Says that the lists of tools and resources may have changed: another build became the owner.
     pub fn lists_changed(&self) {
         let (legacy, listens) = {
-            let state = self.state();
+            let mut state = self.state();
+            state.lists_stale = true;
             (state.revision.is_some(), state.listens.clone())
         };
-        for (method, wanted) in [
-            (
-                "notifications/tools/list_changed",
-                (|listen: &Listen| listen.tools) as fn(&Listen) -> bool,
-            ),
-            ("notifications/resources/list_changed", |listen| {
-                listen.resources
-            }),
-        ] {
-            if legacy {
+        if legacy {
+            for method in [TOOLS_CHANGED, RESOURCES_CHANGED] {
                 self.tell(0, Some(method.to_owned()), method, json!({}), None);
             }
-            for (number, listen) in listens.iter().filter(|(_, listen)| wanted(listen)) {
+        }
+        for (number, listen) in &listens {
+            self.tell_lists(*number, listen);
+        }
+    }
+
+    /// Tells one listen of the lists that it asked about.
+    fn tell_lists(&self, number: u64, listen: &Listen) {
+        for (method, wanted) in [
+            (TOOLS_CHANGED, listen.tools),
+            (RESOURCES_CHANGED, listen.resources),
+        ] {
+            if wanted {
                 let key = Some(format!("{number} {method}"));
-                self.tell(*number, key, method, json!({}), Some(&listen.id));
+                self.tell(number, key, method, json!({}), Some(&listen.id));
             }
         }
     }

@@ -112,7 +112,7 @@ impl Engine {
             };
             return Err(
                 Refusal::new(RefusalCode::Unavailable, format!("{reason}; {sent}"))
-                    .hint("majordomus doctor"),
+                    .hint("majordomus status"),
             );
         }
         let call = Call {

@@ -81,6 +81,46 @@ fn a_command_finds_the_checkout_it_is_given() {
     assert!(printed(&output).contains("here"), "{output:?}");
 }
 
+/// Guards I13.
+#[test]
+fn status_lists_every_file_that_a_server_leaves() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    owner.tool(
+        "majordomus_announce",
+        &json!({ "intent": "x", "scope": ["a"] }),
+    );
+    printed(&repository.cli(&["announce", "by hand", "b"]));
+    printed(&repository.cli(&["open", "--json"]));
+    let status: Value =
+        serde_json::from_str(&printed(&repository.cli(&["status", "--json"]))).unwrap();
+    let listed: Vec<_> = status["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
+    let mut folders = vec![repository.root().join(".ai"), repository.shared()];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            seen += 1;
+            let shown = path
+                .strip_prefix(repository.root())
+                .unwrap()
+                .to_str()
+                .unwrap();
+            assert!(listed.contains(&shown), "{shown} is not among {listed:?}");
+        }
+    }
+    assert!(seen >= 5, "only {seen} files were there to be listed");
+}
+
 #[test]
 fn generating_writes_files_that_a_check_then_finds_fresh() {
     let repository = Repository::new();

@@ -35,3 +35,4 @@ mod stalled;
 mod storm;
 mod support;
 mod takeover;
+mod terminal;

@@ -610,3 +610,70 @@ fn a_crowd_of_awkward_globs_is_named_up_to_a_bound() {
         assert!(last.omitted > 64 * 64, "{}", last.omitted);
     });
 }
+
+#[test]
+fn since_when_an_announcement_stands_outlives_its_owner() {
+    let folder = Folder::new();
+    run(async {
+        let one = link("one");
+        let says = |seq| Draft {
+            seq: Some(seq),
+            ..draft("same", &["a"])
+        };
+        let since = |board: &Board| board.peers(None).peers[0].announcements[0].since.clone();
+        let first = board(&folder.file());
+        first.epoch(1).await;
+        first.enter(&one);
+        first.announce(&one, says(7)).await.unwrap();
+        let stood = since(&first);
+        first.kept().await;
+        let later = Instant::now() + Duration::from_millis(3);
+        while Instant::now() < later {
+            tokio::task::yield_now().await;
+        }
+        let second = board(&folder.file());
+        second.epoch(1).await;
+        second.enter(&one);
+        second.announce(&one, says(7)).await.unwrap();
+        assert_eq!(since(&second), stood);
+        let third = board(&folder.file());
+        third.epoch(1).await;
+        third.enter(&one);
+        third.announce(&one, says(8)).await.unwrap();
+        assert_ne!(
+            since(&third),
+            stood,
+            "another frame is another announcement"
+        );
+    });
+}
+
+/// A session that ends while its announcement is written does not come back.
+#[test]
+fn a_refused_announcement_of_a_session_leaves_nothing_behind() {
+    let folder = Folder::new();
+    run(async {
+        let session = caller(Some(PeerId::mint()), Transport::Http, "session");
+        let first = board(&folder.file());
+        first.epoch(1).await;
+        for label in 0..32 {
+            let label = label.to_string();
+            let draft = Draft {
+                label,
+                ..draft("x", &["a"])
+            };
+            first.announce(&session, draft).await.unwrap();
+        }
+        let draft = Draft {
+            label: "one too many".to_owned(),
+            ..draft("x", &["a"])
+        };
+        let refusal = first.announce(&session, draft).await.unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::InvalidInput);
+        first.leave(session.peer.unwrap());
+        first.kept().await;
+        let second = board(&folder.file());
+        second.epoch(1).await;
+        assert!(second.peers(None).peers.is_empty());
+    });
+}

@@ -1,6 +1,6 @@
 use bytes::Bytes;
 
-use super::{Ledger, LinkEnd, Receipt};
+use super::{Answered, Ledger, LinkEnd, Receipt};
 use crate::floor::jsonrpc::Frame;
 use crate::link::line::{Line, Verb};
 
@@ -15,6 +15,13 @@ fn verbs(lines: &[Line]) -> Vec<(u64, Verb)> {
     lines.iter().map(|line| (line.seq, line.verb)).collect()
 }
 
+fn plain(receipt: Receipt) -> Answered {
+    Answered {
+        receipt,
+        initialize: false,
+    }
+}
+
 /// Guards I6.
 #[test]
 fn a_new_owner_gets_the_soft_state_first_then_what_was_sent_then_what_was_not() {
@@ -25,7 +32,11 @@ fn a_new_owner_gets_the_soft_state_first_then_what_was_sent_then_what_was_not() 
         [(0, Verb::Replayed), (hello, Verb::Frame)]
     );
     ledger.keep(hello, "initialize".to_owned());
-    assert_eq!(ledger.answered(hello), Some(Receipt::None));
+    assert!(
+        ledger
+            .answered(hello)
+            .is_some_and(|answered| answered.initialize)
+    );
     let sent = enter(&mut ledger, "2", "tools/call");
     assert_eq!(verbs(&ledger.unsent()), [(sent, Verb::Frame)]);
     assert!(ledger.lost(LinkEnd::Broke).is_empty());
@@ -95,7 +106,7 @@ fn one_id_used_for_every_call_is_told_apart_by_seq() {
         enter(&mut ledger, "1", "ping"),
     );
     drop(ledger.unsent());
-    assert_eq!(ledger.answered(second), Some(Receipt::None));
+    assert_eq!(ledger.answered(second), Some(plain(Receipt::None)));
     assert!(ledger.is_pending(first));
 }
 
@@ -109,7 +120,7 @@ fn a_slot_holds_the_newest_frame_whatever_order_the_answers_take() {
     for seq in [new, old] {
         ledger.keep(seq, "call/x/".to_owned());
         ledger.wants_receipt(seq);
-        assert_eq!(ledger.answered(seq), Some(Receipt::Wanted));
+        assert_eq!(ledger.answered(seq), Some(plain(Receipt::Wanted)));
     }
     assert_eq!(
         verbs(&ledger.opening()),
@@ -128,4 +139,28 @@ fn progress_never_goes_back() {
     assert!(!ledger.progressed(seq, 1.0));
     assert!(ledger.progressed(seq, 2.0));
     assert!(!ledger.progressed(seq + 1, 3.0));
+}
+
+/// Guards I6.
+#[test]
+fn a_slot_that_a_dead_owner_named_is_forgotten_with_it() {
+    let mut ledger = Ledger::default();
+    let seq = enter(&mut ledger, "1", "tools/call");
+    drop(ledger.unsent());
+    ledger.keep(seq, "call/x/".to_owned());
+    ledger.wants_receipt(seq);
+    drop(ledger.lost(LinkEnd::Broke));
+    drop(ledger.unsent());
+    assert_eq!(ledger.answered(seq), Some(plain(Receipt::None)));
+    assert_eq!(verbs(&ledger.opening()), [(0, Verb::Replayed)]);
+}
+
+#[test]
+fn an_open_listen_is_acknowledged_to_the_client_once() {
+    let mut ledger = Ledger::default();
+    let seq = enter(&mut ledger, "1", "subscriptions/listen");
+    assert!(ledger.acknowledged(seq));
+    drop(ledger.lost(LinkEnd::Broke));
+    assert!(!ledger.acknowledged(seq));
+    assert!(!ledger.acknowledged(seq + 1));
 }

@@ -159,6 +159,28 @@ fn coverage_of_flags() {
 }
 
 #[test]
+fn every_command_that_a_hint_names_exists() {
+    let all = Arguments::command();
+    let known = |word: &str| {
+        all.get_subcommands()
+            .any(|command| command.get_name() == word)
+    };
+    let mut found = Vec::new();
+    for (path, text) in rust_files("src") {
+        for literal in Source::shipped(&text).strings {
+            let command = literal.strip_prefix("majordomus ").unwrap_or_default();
+            let word = command.split([' ', ',']).next().unwrap_or_default();
+            // Others are flags, places to fill in, or labels of hashes and keys.
+            let is_command = !command.ends_with([' ', '0']) && word.starts_with(char::is_lowercase);
+            if is_command && !known(word) {
+                found.push(format!("{path}: {literal:?} names no command"));
+            }
+        }
+    }
+    none_of(&found);
+}
+
+#[test]
 fn a_planted_gap_is_noticed() {
     let files = [(
         "tests/it/a.rs".to_owned(),

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -18,25 +18,21 @@ use nix::unistd::mkfifo;
 use super::client::Client;
 use super::command::{MAJORDOMUS, hermetic};
 use super::repository::Repository;
-use super::wait::{BOUND, wait_for};
+use super::wait::{BOUND, wait_some};
 
 /// The terminal's other end: what a person types and sees.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     keys: File,
     screen: Arc<Mutex<String>>,
+    /// The shell, unless a client has it.
+    shell: Option<Child>,
 }
 
 impl Terminal {
-    /// Opens a terminal, starts a shell in it and lets it run a client of `repository` in the foreground.
-    pub(crate) fn with_client(repository: &Repository, name: &str) -> (Self, Client) {
+    /// Opens a terminal with a shell in it, in the checkout's root.
+    pub(crate) fn open(repository: &Repository) -> Self {
         let pty = openpty(None, None).expect("a pseudo terminal");
-        let fifo = |end: &str| -> PathBuf {
-            let path = repository.outside().join(format!("{name}.{end}"));
-            mkfifo(&path, Mode::S_IRWXU).expect("a fifo");
-            path
-        };
-        let (input, output) = (fifo("in"), fifo("out"));
         let side = |file: &File| Stdio::from(file.try_clone().expect("a descriptor"));
         let slave = File::from(pty.slave);
         let shell = hermetic("setsid", repository.root(), repository.home())
@@ -61,8 +57,24 @@ impl Terminal {
                 seen.lock().unwrap().push_str(&text);
             }
         });
-        let mut terminal = Self { keys, screen };
+        let terminal = Self {
+            keys,
+            screen,
+            shell: Some(shell),
+        };
         terminal.sees("ready$ ");
+        terminal
+    }
+
+    /// Opens a terminal and lets its shell run a client of `repository` in the foreground.
+    pub(crate) fn with_client(repository: &Repository, name: &str) -> (Self, Client) {
+        let fifo = |end: &str| -> PathBuf {
+            let path = repository.outside().join(format!("{name}.{end}"));
+            mkfifo(&path, Mode::S_IRWXU).expect("a fifo");
+            path
+        };
+        let (input, output) = (fifo("in"), fifo("out"));
+        let mut terminal = Self::open(repository);
         terminal.types(
             format!(
                 "sh -c '\"{MAJORDOMUS}\" mcp --conformance <\"{}\" >\"{}\" 2>/dev/null; :'\n",
@@ -79,6 +91,7 @@ impl Terminal {
                 .open(path)
                 .expect("our own fifo")
         };
+        let shell = terminal.shell.take().expect("opened above");
         let client = Client::new(
             name.to_owned(),
             shell,
@@ -93,11 +106,21 @@ impl Terminal {
         self.keys.write_all(keys).expect("the terminal is open");
     }
 
-    /// Waits until the screen has shown `text`.
+    /// Waits until the screen has shown `text`, and returns everything behind it.
     #[track_caller]
-    pub(crate) fn sees(&self, text: &str) {
-        wait_for(&format!("{text:?} on the terminal"), BOUND, || {
-            self.screen.lock().unwrap().contains(text)
-        });
+    pub(crate) fn sees(&self, text: &str) -> String {
+        wait_some(&format!("{text:?} on the terminal"), BOUND, || {
+            let screen = self.screen.lock().unwrap();
+            screen.split_once(text).map(|(_, rest)| rest.to_owned())
+        })
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Some(mut shell) = self.shell.take() {
+            drop(shell.kill());
+            drop(shell.wait());
+        }
     }
 }

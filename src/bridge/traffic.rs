@@ -1,0 +1,205 @@
+//! What passes through a bridge: the client's frames one way, the server's lines the other.
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::Bridge;
+use super::ledger::Receipt;
+use crate::floor::jsonrpc::{self, Frame, Kind};
+use crate::floor::limits::DRAIN;
+use crate::link::line::{Line, Verb};
+
+impl Bridge {
+    pub(super) fn on_input(&mut self, line: Bytes) {
+        let frame = match Frame::parse(line) {
+            Ok(frame) => frame,
+            Err(error) => return self.output.queue(&error.answer()),
+        };
+        match frame.kind() {
+            Kind::Request { id, .. } => {
+                let seq = self.ledger.enter(&frame, id);
+                tracing::trace!(seq, method = frame.method(), "frame");
+                self.note_client(&frame);
+                self.send_unsent();
+            }
+            Kind::Notification { method } if &**method == "notifications/cancelled" => {
+                self.on_cancelled(&frame);
+            }
+            Kind::Notification { .. } | Kind::Response { .. } => {
+                // Nobody waits for these, so without a server there is nobody to keep them for either.
+                let line = Line::new(self.ledger.mint(), Verb::Frame, frame.raw().clone());
+                self.send(line);
+            }
+            Kind::Batch(_) => {
+                let message = "a batch is not taken here: send one message at a time";
+                self.output
+                    .queue(&jsonrpc::error(None, -32600, message, None));
+            }
+        }
+    }
+
+    fn on_cancelled(&mut self, frame: &Frame) {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow)]
+            params: Params<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            // As the client spelled it, like the id that it names.
+            #[serde(borrow, rename = "requestId")]
+            id: &'a RawValue,
+        }
+        let Ok(cancelled) = serde_json::from_slice::<Cancelled<'_>>(frame.raw()) else {
+            return;
+        };
+        if let Some(seq) = self.ledger.cancel(cancelled.params.id.get()) {
+            self.send(Line::bare(seq, Verb::Cancel));
+        }
+    }
+
+    pub(super) fn on_line(&mut self, line: &Line) {
+        // After a drain has begun only the end of the link is waited for, in a time of its own.
+        if !self.draining {
+            self.watch.heard();
+        }
+        match line.verb {
+            Verb::Answer => self.on_answer(line),
+            Verb::Event => self.on_event(line),
+            Verb::Keep | Verb::Forget => {
+                #[derive(Deserialize)]
+                struct Body {
+                    slot: String,
+                }
+                match serde_json::from_slice::<Body>(&line.json) {
+                    Ok(body) if line.verb == Verb::Keep => self.ledger.keep(line.seq, body.slot),
+                    Ok(body) => self.ledger.forget(&body.slot),
+                    Err(_) => self.on_link_end("a control line has no known form"),
+                }
+            }
+            Verb::Receipt => self.ledger.wants_receipt(line.seq),
+            Verb::Ping => self.send(Line::bare(0, Verb::Pong)),
+            Verb::Pong => {}
+            Verb::Drain => {
+                self.draining = true;
+                self.watch.grant(DRAIN);
+                self.ledger.drained(line.seq);
+            }
+            Verb::End => {
+                for answer in self.ledger.abandon("the server was stopped for everybody") {
+                    self.output.queue(&answer);
+                }
+                self.input_ended = Some(Instant::now());
+            }
+            _ => self.on_link_end("a line that no server sends"),
+        }
+    }
+
+    fn on_answer(&mut self, line: &Line) {
+        // A cancelled request's late answer is nobody's.
+        let Some(answered) = self.ledger.answered(line.seq) else {
+            return;
+        };
+        if let Some(link) = &self.link {
+            self.identity.saw(link.far.digest());
+        }
+        if answered.initialize {
+            self.note_revision(&line.json);
+        }
+        self.output.queue(&line.json);
+        if answered.receipt == Receipt::Wanted {
+            self.send(Line::bare(line.seq, Verb::Ack));
+        }
+    }
+
+    fn on_event(&mut self, line: &Line) {
+        #[derive(Deserialize)]
+        struct Event<'a> {
+            #[serde(borrow)]
+            method: &'a str,
+            #[serde(borrow)]
+            params: &'a RawValue,
+        }
+        #[derive(Deserialize)]
+        struct Progress {
+            progress: f64,
+        }
+        if line.seq != 0 {
+            if !self.ledger.is_pending(line.seq) {
+                return;
+            }
+            let event = serde_json::from_slice::<Event<'_>>(&line.json).ok();
+            let fresh = event.is_none_or(|event| match event.method {
+                "notifications/progress" => {
+                    let progress = serde_json::from_str::<Progress>(event.params.get());
+                    progress.is_ok_and(|said| self.ledger.progressed(line.seq, said.progress))
+                }
+                "notifications/subscriptions/acknowledged" => self.ledger.acknowledged(line.seq),
+                _ => true,
+            });
+            if !fresh {
+                return;
+            }
+        }
+        self.output.queue(&line.json);
+    }
+
+    /// Remembers who the client says it is, for the next owner's handshake: a modern client says it with each request
+    /// and replays nothing.
+    fn note_client(&mut self, frame: &Frame) {
+        let discovers = frame.method() == Some("server/discover");
+        let opens = frame.revision().is_some() || frame.method() == Some("initialize");
+        if discovers || !opens || self.identity.now().client.is_some() {
+            return;
+        }
+        let params = frame.params();
+        let modern = params.pointer("/_meta/io.modelcontextprotocol~1clientInfo");
+        let info = modern
+            .or_else(|| params.get("clientInfo"))
+            .cloned()
+            .unwrap_or_default();
+        self.identity
+            .introduced(serde_json::from_value(info).unwrap_or_default());
+    }
+
+    fn note_revision(&mut self, answer: &Bytes) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Opened {
+            protocol_version: String,
+        }
+        #[derive(Deserialize)]
+        struct Answer {
+            result: Opened,
+        }
+        if let Ok(answer) = serde_json::from_slice::<Answer>(answer) {
+            self.identity.negotiated(&answer.result.protocol_version);
+        }
+    }
+
+    /// Whether something can go over the link now.
+    pub(super) fn sends(&self) -> bool {
+        !self.draining && !self.write_broken
+    }
+
+    /// Sends every request that no owner has, if there is an owner that takes it.
+    fn send_unsent(&mut self) {
+        if !self.sends() {
+            return;
+        }
+        let Some(link) = &mut self.link else { return };
+        for line in self.ledger.unsent() {
+            link.writer.queue(line);
+        }
+    }
+
+    fn send(&mut self, line: Line) {
+        if self.sends()
+            && let Some(link) = &mut self.link
+        {
+            link.writer.queue(line);
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! One link's conversation: frames in, answers and news out.
+//!
+//! Every link has one task that reads lines, runs requests as tasks of their own, and writes answers as they come: a
+//! slow call holds back nothing. What a link may have running and waiting is bounded; past the bound a frame is
+//! answered as such, so that control lines behind it are still read (I15).
+
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use serde_json::json;
+use tokio::sync::{broadcast, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::links::{Ending, Links};
+use crate::bridge::wire::{Reader, Writer};
+use crate::floor::jsonrpc::{self, Frame};
+use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, OUTBOUND_BYTES};
+use crate::link::handshake::Auth;
+use crate::link::line::{Line, Verb};
+use crate::mcp::{ErrorCode, Keep, Message, Outbound, Reply, Request, Revision, Session};
+use crate::registry::{Caller, Delivery, PeerId, Transport};
+
+/// How long the last lines of a draining link get at least.
+const LAST_WORDS: Duration = Duration::from_millis(15);
+
+/// How a conversation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The bridge closed its link or broke it: its client is gone.
+    Closed,
+    /// This host leaves; the bridge goes on to the next one.
+    Drained,
+    /// The same peer has a newer link.
+    Superseded,
+}
+
+/// One link's state.
+pub(super) struct Conversation {
+    links: Arc<Links>,
+    peer: PeerId,
+    session: Arc<Session>,
+    reader: Reader,
+    writer: Writer,
+    events: mpsc::UnboundedReceiver<Message>,
+    /// Messages that wait for room, at most one of a key.
+    held: VecDeque<Message>,
+    running: JoinSet<Finished>,
+    /// Frames that wait for a place among the running ones.
+    waiting: VecDeque<Line>,
+    waiting_bytes: usize,
+    last_taken: u64,
+    /// The client knows another registry than ours.
+    lists_differ: bool,
+}
+
+/// A handled request: its seq, and the answer if it has one.
+type Finished = (u64, Option<Reply>);
+
+/// What one wait brought.
+enum Event {
+    Flushed(std::io::Result<()>),
+    Ending,
+    Superseded,
+    Finished(Finished),
+    Message(Message),
+    Changed(Result<String, broadcast::error::RecvError>),
+    Line(std::io::Result<Option<Line>>),
+}
+
+impl Conversation {
+    pub(super) fn new(
+        links: Arc<Links>,
+        peer: PeerId,
+        auth: &Auth,
+        reader: Reader,
+        writer: Writer,
+    ) -> Self {
+        let (sender, events) = mpsc::unbounded_channel();
+        let outbound = Outbound::to(move |message| {
+            // The conversation is over: nobody is left to tell.
+            drop(sender.send(message));
+        });
+        let caller = Caller {
+            peer: Some(peer),
+            transport: Transport::Stdio,
+            name: None,
+            version: None,
+        };
+        let known = auth.digest.as_deref();
+        let lists_differ = known.is_some_and(|digest| digest != links.digest());
+        let session = Session::new(caller, outbound);
+        if let Some(client) = &auth.client {
+            // Its name is known from an earlier owner, so it is on the board before its first frame.
+            let bounded = |text: &String| {
+                text.chars()
+                    .filter(|c| !c.is_control())
+                    .take(LABEL_CHARS)
+                    .collect()
+            };
+            session.reintroduce(
+                client.name.as_ref().map(bounded),
+                client.version.as_ref().map(bounded),
+            );
+            links.engine().presence().enter(&session.caller());
+        }
+        Self {
+            session,
+            links,
+            peer,
+            reader,
+            writer,
+            events,
+            held: VecDeque::new(),
+            running: JoinSet::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            last_taken: 0,
+            lists_differ,
+        }
+    }
+
+    pub(super) async fn run(mut self, superseded: &CancellationToken) -> End {
+        let mut changes = self.links.engine().changes().listen();
+        let mut ending = self.links.ending();
+        loop {
+            self.pass_on();
+            self.start_waiting();
+            let event = tokio::select! {
+                biased;
+                done = self.writer.flush(), if self.writer.wants_flush() => Event::Flushed(done),
+                _ = ending.wait_for(|ending| *ending != Ending::Open) => Event::Ending,
+                () = superseded.cancelled() => Event::Superseded,
+                Some(Ok(finished)) = self.running.join_next(), if !self.running.is_empty() => {
+                    Event::Finished(finished)
+                }
+                Some(message) = self.events.recv() => Event::Message(message),
+                changed = changes.recv() => Event::Changed(changed),
+                line = self.reader.recv(), if !self.writer.is_full() => {
+                    Event::Line(line)
+                }
+            };
+            match event {
+                Event::Flushed(Ok(())) => {}
+                Event::Flushed(Err(_)) | Event::Line(Err(_) | Ok(None)) => return End::Closed,
+                Event::Superseded => return End::Superseded,
+                Event::Ending => {
+                    if self.is_closed() {
+                        return End::Closed;
+                    }
+                    let how = *ending.borrow();
+                    self.leave(how).await;
+                    return End::Drained;
+                }
+                Event::Finished((seq, reply)) => {
+                    // What was said about a request goes before its answer.
+                    self.collect();
+                    self.pass_on();
+                    self.answer(seq, reply);
+                }
+                Event::Message(message) => self.hold(message),
+                Event::Changed(Ok(uri)) => self.session.changed(&uri),
+                Event::Changed(Err(broadcast::error::RecvError::Lagged(_))) => self.refresh(),
+                Event::Changed(Err(broadcast::error::RecvError::Closed)) => {}
+                Event::Line(Ok(Some(line))) => self.take(line),
+            }
+        }
+    }
+
+    fn take(&mut self, line: Line) {
+        match line.verb {
+            Verb::Frame | Verb::Resend | Verb::Replay if self.waiting_bytes > OUTBOUND_BYTES => {
+                self.refuse(&line);
+            }
+            Verb::Frame | Verb::Resend | Verb::Replay => {
+                self.waiting_bytes += line.cost();
+                self.waiting.push_back(line);
+            }
+            Verb::Replayed => {
+                // The replays are tasks already, so this one runs behind them.
+                let (session, lists) = (Arc::clone(&self.session), self.lists_differ);
+                self.start_waiting();
+                self.running.spawn(async move {
+                    if lists {
+                        session.lists_changed();
+                    }
+                    for uri in session.subscribed() {
+                        session.changed(&uri);
+                    }
+                    (0, None)
+                });
+            }
+            Verb::Cancel => {
+                let before = self.waiting.len();
+                self.waiting.retain(|waiting| waiting.seq != line.seq);
+                if self.waiting.len() == before {
+                    self.session.cancel(line.seq);
+                } else {
+                    self.waiting_bytes = self.waiting.iter().map(Line::cost).sum();
+                }
+            }
+            Verb::Ack => self.links.acknowledge(self.peer, line.seq),
+            Verb::Ping => self.writer.queue(Line::bare(0, Verb::Pong)),
+            Verb::Pong => {}
+            verb => tracing::debug!(?verb, "a line that no bridge sends"),
+        }
+    }
+
+    /// Starts frames that wait, as far as there is room for their answers.
+    fn start_waiting(&mut self) {
+        while self.calls() < CALLS_PER_PEER && !self.writer.is_full() {
+            let Some(line) = self.waiting.pop_front() else {
+                return;
+            };
+            self.waiting_bytes -= line.cost();
+            self.start(line);
+        }
+    }
+
+    /// How many calls run; open listens have a bound of their own.
+    fn calls(&self) -> usize {
+        self.running
+            .len()
+            .saturating_sub(self.session.open_listens())
+    }
+
+    /// Answers a frame for which there is no room.
+    fn refuse(&mut self, line: &Line) {
+        self.last_taken = self.last_taken.max(line.seq);
+        let id = Frame::parse(line.json.clone()).ok();
+        let id = id.as_ref().and_then(Frame::request_id);
+        let message =
+            "too much of this client is waiting already; send it again when some of it is answered";
+        let json = jsonrpc::error(
+            id,
+            ErrorCode::Internal.number(Revision::NEWEST_LEGACY),
+            message,
+            None,
+        );
+        self.writer.queue(Line::new(line.seq, Verb::Answer, json));
+    }
+
+    fn start(&mut self, line: Line) {
+        self.last_taken = self.last_taken.max(line.seq);
+        let frame = match Frame::parse(line.json) {
+            Ok(frame) => frame,
+            Err(error) => {
+                return self
+                    .writer
+                    .queue(Line::new(line.seq, Verb::Answer, error.answer()));
+            }
+        };
+        let delivery = match line.verb {
+            Verb::Resend => Delivery::Resent,
+            Verb::Replay => Delivery::Replayed,
+            _ => Delivery::New,
+        };
+        let (engine, session) = (Arc::clone(self.links.engine()), Arc::clone(&self.session));
+        let (seq, key) = (line.seq, Some(self.peer.to_string()));
+        let id = frame.request_id().cloned();
+        if id.is_some() {
+            // A cancellation may stand right behind it, before the task has run at all.
+            drop(self.session.begin(seq));
+        }
+        self.running.spawn(async move {
+            let request = Request {
+                frame,
+                number: seq,
+                delivery,
+                key,
+            };
+            let handled = AssertUnwindSafe(engine.handle(&session, request))
+                .catch_unwind()
+                .await;
+            let reply = handled.unwrap_or_else(|_| {
+                tracing::error!(seq, "a request panicked");
+                let revision = session.revision().unwrap_or(Revision::NEWEST_LEGACY);
+                let message = "the server failed on this request; this is a bug";
+                Some(Reply::failed(
+                    id.as_ref(),
+                    revision,
+                    ErrorCode::Internal,
+                    message,
+                ))
+            });
+            // A replay rebuilds state; its answer reached the client long ago.
+            (seq, reply.filter(|_| delivery != Delivery::Replayed))
+        });
+    }
+
+    fn answer(&mut self, seq: u64, reply: Option<Reply>) {
+        let Some(reply) = reply else { return };
+        if reply.error == Some(ErrorCode::NotOwner) {
+            // Not taken: without an answer it stays in the bridge's ledger, for the next owner.
+            self.links.lose();
+            return;
+        }
+        match reply.keep {
+            Some(Keep::Slot(slot)) => self.control(seq, Verb::Keep, &slot),
+            Some(Keep::Forget(slot)) => self.control(seq, Verb::Forget, &slot),
+            None => {}
+        }
+        if reply.receipt {
+            self.writer.queue(Line::bare(seq, Verb::Receipt));
+        }
+        self.writer.queue(Line::new(seq, Verb::Answer, reply.json));
+    }
+
+    fn control(&mut self, seq: u64, verb: Verb, slot: &str) {
+        let body = json!({ "slot": slot }).to_string();
+        self.writer.queue(Line::new(seq, verb, Bytes::from(body)));
+    }
+
+    /// Holds a message until there is room; a newer one of the same key takes the older one's place.
+    fn hold(&mut self, message: Message) {
+        if let Some(key) = &message.coalesce {
+            self.held.retain(|held| held.coalesce.as_ref() != Some(key));
+        } else if self.writer.is_full() {
+            // Only progress has no key, and progress that nobody reads is worth nothing.
+            return;
+        }
+        self.held.push_back(message);
+    }
+
+    fn pass_on(&mut self) {
+        while !self.writer.is_full() {
+            let Some(message) = self.held.pop_front() else {
+                return;
+            };
+            self.writer
+                .queue(Line::new(message.about, Verb::Event, message.json));
+        }
+    }
+
+    /// News was missed: everything that the client subscribed to may have changed.
+    fn refresh(&self) {
+        for uri in self.session.subscribed() {
+            self.session.changed(&uri);
+        }
+    }
+
+    /// Leaves in order: nothing more is read, running calls get their time, answers are sent, and the bridge is told
+    /// what was taken (I4). What does not finish is the ledger's.
+    async fn leave(&mut self, ending: Ending) {
+        self.session.close_listens();
+        let until = match ending {
+            Ending::Drain(time) => {
+                // Said first: the bridge sends nothing more and knows that what it hears now are last words.
+                self.writer.queue(Line::bare(self.last_taken, Verb::Drain));
+                Instant::now() + time
+            }
+            Ending::EndAll | Ending::Open => Instant::now(),
+        };
+        loop {
+            let done = tokio::select! {
+                biased;
+                flushed = self.writer.flush(), if self.writer.wants_flush() => match flushed {
+                    Ok(()) => continue,
+                    Err(_) => return,
+                },
+                done = timeout_at(until, self.running.join_next()) => done,
+            };
+            match done {
+                Ok(Some(Ok((seq, reply)))) => {
+                    self.collect();
+                    self.pass_on();
+                    self.answer(seq, reply);
+                }
+                Ok(Some(Err(_))) => {}
+                Ok(None) | Err(_) => break,
+            }
+        }
+        self.running.abort_all();
+        if ending == Ending::EndAll {
+            self.writer.queue(Line::bare(0, Verb::End));
+        }
+        let last = until.max(Instant::now() + LAST_WORDS);
+        while self.writer.wants_flush() {
+            match timeout_at(last, self.writer.flush()).await {
+                Ok(Ok(())) => {}
+                // A bridge that does not read finds out by the end of the link.
+                Ok(Err(_)) | Err(_) => break,
+            }
+        }
+    }
+
+    /// Whether the bridge has closed its end already, as far as what is there to read tells: such a client needs no
+    /// successor. Frames in front of that are not taken; the bridge hears so.
+    fn is_closed(&mut self) -> bool {
+        while let Some(read) = self.reader.recv().now_or_never() {
+            match read {
+                Ok(Some(line)) if matches!(line.verb, Verb::Cancel | Verb::Ack) => self.take(line),
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return true,
+            }
+        }
+        false
+    }
+
+    /// Takes the messages that are there already.
+    fn collect(&mut self) {
+        while let Ok(message) = self.events.try_recv() {
+            self.hold(message);
+        }
+    }
+}
