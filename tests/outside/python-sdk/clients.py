@@ -93,9 +93,10 @@ async def three_clients(place, binary):
         for client in (owner, bridge, direct):
             expect(await client.tools() == tools, f"{client.name} sees other tools")
             expect("majordomus_peers" in tools and "majordomus_announce" in tools, "no tools:", tools)
-            # The SDK's second version discovers first, and a first client has nobody to tell it an address.
-            told = first["url"].rstrip("/") in client.instructions
-            expect(told or (sdk.MODERN and client is owner), "no address in:", client.instructions)
+            # An opening waits 250 ms for an owner; on a busy machine, and for the first client of the SDK's second
+            # version, which discovers first, it is answered without one, and says so.
+            told = client.instructions
+            expect(first["url"].rstrip("/") in told or "alone for now" in told, "no address in:", told)
 
         expect(not (await announce(owner, "rewrite the parser", ["src/parser/**"]))["collisions"],
                "a collision with nobody")
