@@ -56,6 +56,8 @@ pub enum LinkEnd {
 pub struct Ledger {
     last_seq: u64,
     pending: BTreeMap<u64, Pending>,
+    /// A request may wait to be sent.
+    unsent: bool,
     bytes: usize,
     /// Frames by slot, each with the seq it had.
     retained: BTreeMap<String, (u64, Bytes)>,
@@ -81,6 +83,7 @@ impl Ledger {
         let seq = self.mint();
         let method = frame.method().unwrap_or_default();
         self.bytes += frame.raw().len();
+        self.unsent = true;
         self.pending.insert(
             seq,
             Pending {
@@ -98,6 +101,12 @@ impl Ledger {
             },
         );
         seq
+    }
+
+    /// Whether a request may wait to be sent.
+    #[must_use]
+    pub fn has_unsent(&self) -> bool {
+        self.unsent
     }
 
     /// The bytes of all requests without an answer.
@@ -144,6 +153,7 @@ impl Ledger {
     /// The lines for requests that wait or are to be resent, which count as sent from now on.
     pub fn unsent(&mut self) -> Vec<Line> {
         let mut lines = Vec::new();
+        self.unsent = false;
         for (seq, pending) in &mut self.pending {
             let verb = match pending.state {
                 State::Waiting => Verb::Frame,
@@ -158,6 +168,7 @@ impl Ledger {
 
     /// The owner drains and took nothing past `last`: what is past it waits again, untouched.
     pub fn drained(&mut self, last: u64) {
+        self.unsent = true;
         for (_, pending) in self.pending.range_mut(last.saturating_add(1)..) {
             if pending.state == State::Sent {
                 pending.state = State::Waiting;
@@ -169,6 +180,7 @@ impl Ledger {
     pub fn lost(&mut self, end: LinkEnd) -> Vec<Bytes> {
         // The next owner decides anew what is to be kept.
         self.kept_early.clear();
+        self.unsent = true;
         let mut given_up = Vec::new();
         for (seq, pending) in &mut self.pending {
             if pending.state != State::Sent {

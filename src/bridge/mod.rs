@@ -44,10 +44,11 @@ use ledger::Ledger;
 use opening::{Compiled, Opening, PATIENCE};
 use quest::{Find, Quest};
 use stdio::{Input, Output};
+use succession::LAST_WORDS;
 use watch::Watch;
 
 use crate::floor::jsonrpc::FrameError;
-use crate::floor::limits::{DRAIN, FRAME_BYTES, OUTBOUND_BYTES, SILENT_CLIENT};
+use crate::floor::limits::{CALL_WITHOUT_OWNER, DRAIN, FRAME_BYTES, OUTBOUND_BYTES, SILENT_CLIENT};
 use crate::floor::paths::Site;
 use crate::lease::Ownership;
 use crate::link::line::Line;
@@ -159,7 +160,10 @@ impl Bridge {
             let turn = match self.next_event().await {
                 Event::Found(find) => self.on_found(find),
                 Event::Tick => self.on_tick(),
-                Event::OutputFlushed(Err(_)) => Some(Turn::Gone),
+                Event::OutputFlushed(Err(error)) => {
+                    tracing::warn!(%error, "the client does not take what it is told; it counts as gone");
+                    Some(Turn::Gone)
+                }
                 event => {
                     self.on_traffic(event);
                     None
@@ -222,12 +226,9 @@ impl Bridge {
             Some(link) => (Some(&mut link.reader), Some(&mut link.writer)),
             None => (None, None),
         };
-        let link_full = writer.as_ref().is_some_and(|writer| writer.is_full());
         let flush_link = sends && writer.as_ref().is_some_and(|writer| writer.wants_flush());
-        let read_input = self.input_ended.is_none()
-            && !output_full
-            && !link_full
-            && self.ledger.bytes() < WAITING_BYTES;
+        // A client that does not read is still heard, so that its end is; what it asks waits in the ledger.
+        let read_input = self.input_ended.is_none() && self.ledger.bytes() < WAITING_BYTES;
         let quest = &mut self.quest;
         tokio::select! {
             biased;
@@ -252,8 +253,18 @@ impl Bridge {
     fn deadline(&self) -> Instant {
         let now = Instant::now();
         let mut deadline = now + Duration::from_hours(1);
-        if let Some(ended) = self.input_ended.filter(|ended| *ended + DRAIN > now) {
-            deadline = deadline.min(ended + DRAIN);
+        if let Some(ended) = self.input_ended {
+            // Each is a moment at which `settle` has something to do.
+            for due in [
+                DRAIN,
+                DRAIN + CALL_WITHOUT_OWNER,
+                DRAIN + CALL_WITHOUT_OWNER + LAST_WORDS,
+            ] {
+                if ended + due > now {
+                    deadline = deadline.min(ended + due);
+                    break;
+                }
+            }
         }
         if self.link.is_none() && !self.stands && self.is_silent() {
             deadline = deadline.min(self.started + SILENT_CLIENT);

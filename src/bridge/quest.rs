@@ -17,7 +17,10 @@ use crate::lease::secret::Token;
 use crate::lease::{self, Outcome, Ownership};
 
 /// How long a bridge that is alone waits before it looks again; it doubles up to the second figure.
-const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(500));
+
+/// How long one whose own host could not serve leaves it to others.
+const LATER: Duration = Duration::from_secs(2);
 
 /// When a search that goes on looks first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +81,7 @@ impl Quest {
             let (soon, most) = AGAIN;
             let mut pause = match first {
                 Again::Soon => soon,
-                Again::Later => most,
+                Again::Later => LATER,
             };
             loop {
                 sleep(pause).await;

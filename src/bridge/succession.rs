@@ -11,21 +11,43 @@ use super::opening::PATIENCE;
 use super::quest::{self, Again, Find, Quest};
 use super::watch::{Tick, Watch};
 use super::{Bridge, Turn};
-use crate::floor::limits::{DRAIN, OUTBOUND_BYTES, SILENT_CLIENT};
+use crate::floor::limits::{CALL_WITHOUT_OWNER, DRAIN, OUTBOUND_BYTES, SILENT_CLIENT};
 use crate::link::line::{Line, Verb};
 
 /// How long a process whose host was told to hand over leaves the lease to others.
 const GIVE_WAY: Duration = Duration::from_millis(100);
+
+/// How long a client whose input ended may take to read what it is still told.
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 impl Bridge {
     /// Does what the state asks for by itself; `Some` when it needs another module.
     pub(super) async fn settle(&mut self) -> Option<Turn> {
         if let Some(ended) = self.input_ended {
             let drained = !self.ledger.is_waiting() && self.output.pending() == 0;
-            if drained || ended.elapsed() >= DRAIN {
+            if drained || ended.elapsed() >= DRAIN + CALL_WITHOUT_OWNER + LAST_WORDS {
                 return Some(Turn::Gone);
             }
+            // Without a server the time to find one comes first: a client may say all it has in one breath.
+            let patience = if self.link.is_none() {
+                DRAIN + CALL_WITHOUT_OWNER
+            } else {
+                DRAIN
+            };
+            if ended.elapsed() >= patience {
+                let left = self
+                    .ledger
+                    .abandon("the server did not answer before the end of input was over");
+                tracing::warn!(
+                    requests = left.len(),
+                    "the client left, and requests have no answer"
+                );
+                for answer in left {
+                    self.output.queue(&answer);
+                }
+            }
         }
+        self.send_unsent();
         if self.link.is_some() {
             return None;
         }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::Bridge;
 use super::ledger::Receipt;
 use crate::floor::jsonrpc::{self, Frame, Kind};
-use crate::floor::limits::DRAIN;
+use crate::floor::limits::{DRAIN, OUTBOUND_BYTES};
 use crate::link::line::{Line, Verb};
 
 impl Bridge {
@@ -22,15 +22,20 @@ impl Bridge {
                 let seq = self.ledger.enter(&frame, id);
                 tracing::trace!(seq, method = frame.method(), "frame");
                 self.note_client(&frame);
-                self.send_unsent();
             }
             Kind::Notification { method } if &**method == "notifications/cancelled" => {
                 self.on_cancelled(&frame);
             }
             Kind::Notification { .. } | Kind::Response { .. } => {
-                // Nobody waits for these, so without a server there is nobody to keep them for either.
+                // Nobody waits for these, so while they cannot be sent there is nobody to keep them for either.
                 let line = Line::new(self.ledger.mint(), Verb::Frame, frame.raw().clone());
-                self.send(line);
+                if self
+                    .link
+                    .as_ref()
+                    .is_some_and(|link| !link.writer.is_full())
+                {
+                    self.send(line);
+                }
             }
             Kind::Batch(_) => {
                 let message = "a batch is not taken here: send one message at a time";
@@ -185,11 +190,14 @@ impl Bridge {
     }
 
     /// Sends every request that no owner has, if there is an owner that takes it.
-    fn send_unsent(&mut self) {
-        if !self.sends() {
+    pub(super) fn send_unsent(&mut self) {
+        if !self.sends() || !self.ledger.has_unsent() || self.output.pending() > OUTBOUND_BYTES {
             return;
         }
         let Some(link) = &mut self.link else { return };
+        if link.writer.is_full() {
+            return;
+        }
         for line in self.ledger.unsent() {
             link.writer.queue(line);
         }

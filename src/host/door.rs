@@ -29,6 +29,9 @@ pub(super) async fn watch(site: Site, admission: Admission, lost: CancellationTo
     };
     let watcher = notify::recommended_watcher(tell).and_then(|mut watcher: RecommendedWatcher| {
         watcher.watch(&site.state_dir(), RecursiveMode::NonRecursive)?;
+        if let Some(folder) = site.token().parent() {
+            watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        }
         Ok(watcher)
     });
     if let Err(error) = &watcher {

@@ -285,7 +285,7 @@ async fn live(
         () = lost.cancelled() => None,
     };
     if why.is_none() {
-        tracing::warn!("the lease is lost: its lock file or document was replaced");
+        tracing::warn!("the lease is lost: its lock file, its document or the token was replaced");
     }
     host.leave(why.unwrap_or(Stop::Demote), &shared, closing, tasks)
         .await;
@@ -327,6 +327,7 @@ impl Host {
         let url = watch::Sender::new(Some(format!("http://{address}")));
         let mode = Mode::Owner {
             ownership: Arc::clone(&shared.ownership),
+            token: Arc::clone(&token),
             lost: lost.clone(),
             stop: shared.stop.clone(),
         };

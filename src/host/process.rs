@@ -24,6 +24,7 @@ pub fn run(settings: &Settings) -> Result<End, HostError> {
     if !io::IsTerminal::is_terminal(&io::stdin()) {
         signals::leave_process_group();
     }
+    signals::raise_file_limit();
     let ends = Ends::listen().map_err(HostError::Runtime)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -7,7 +7,7 @@ use nix::sys::stat::{SFlag, fstat};
 use tokio::sync::oneshot;
 
 use super::hosting::{Hosting, Stop};
-use super::signals::Ends;
+use super::signals::{self, Ends};
 use super::{End, HostError, Settings};
 use crate::bridge::attach;
 use crate::floor::limits::{CALL_WITHOUT_OWNER, LINK_HANDSHAKE};
@@ -28,6 +28,7 @@ pub enum Served {
 /// # Errors
 /// What keeps it from serving.
 pub fn serve(settings: &Settings) -> Result<Served, HostError> {
+    signals::raise_file_limit();
     let ends = Ends::listen().map_err(HostError::Runtime)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -3,10 +3,14 @@
 use std::io;
 use std::thread;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::{Pid, getpgrp, getpid, setpgid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::sync::watch;
+
+/// Files that a server with every seat taken has open, and some more.
+const FILES: u64 = 16_384;
 
 /// The signals that were seen.
 #[derive(Debug, Clone)]
@@ -51,6 +55,17 @@ impl Ends {
 pub(super) fn die_of(signal: i32) {
     if let Err(error) = signal_hook::low_level::emulate_default_handler(signal) {
         tracing::error!(%error, signal, "cannot die of the signal");
+    }
+}
+
+/// Raises the number of files this process may open to what it is allowed: each client is one, and the usual soft
+/// limit is low.
+pub(super) fn raise_file_limit() {
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let wanted = hard.min(FILES);
+        if soft < wanted {
+            let _refused = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard);
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) enum Mode {
     /// It owns the checkout.
     Owner {
         ownership: Arc<Ownership>,
+        /// The token that it began with.
+        token: Arc<Token>,
         /// Cancelled when the lease turns out to be lost.
         lost: CancellationToken,
         /// Stops the host.
@@ -103,11 +105,19 @@ impl Wiring {
         let registry = capabilities::registry(&services).map_err(HostError::Registry)?;
         let admission = match mode {
             Mode::Owner {
-                ownership, lost, ..
+                ownership,
+                token,
+                lost,
+                ..
             } => {
                 let (ownership, lost) = (Arc::clone(ownership), lost.clone());
+                let (site, token) = (settings.site.clone(), Arc::clone(token));
                 Admission::by(move || {
-                    let admits = ownership.admits();
+                    // A server whose token is gone can be reached by nobody who comes new.
+                    let known = site.as_ref().is_none_or(|site| {
+                        Token::read(site).is_ok_and(|now| now.matches(token.reveal().as_bytes()))
+                    });
+                    let admits = known && ownership.admits();
                     if !admits {
                         lost.cancel();
                     }

@@ -2,17 +2,23 @@
 
 use std::fmt;
 
-use uuid::Uuid;
+use uuid::{NoContext, Timestamp, Uuid};
+
+use crate::floor::clock;
 
 /// The public id of a peer: shown to others, never a handle (I14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PeerId(pub Uuid);
 
 impl PeerId {
-    /// Mints a new id (`UUIDv7`, so that ids sort by time).
+    /// Mints a new id (`UUIDv7`, so that ids sort by time; on a clock before 1970 they all count as of then).
     #[must_use]
     pub fn mint() -> Self {
-        Self(Uuid::now_v7())
+        let (seconds, millis) = (clock::now_ms() / 1000, clock::now_ms() % 1000);
+        let nanos = u32::try_from(millis).unwrap_or_default() * 1_000_000;
+        Self(Uuid::new_v7(Timestamp::from_unix(
+            NoContext, seconds, nanos,
+        )))
     }
 }
 
