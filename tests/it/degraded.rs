@@ -59,7 +59,7 @@ fn a_read_only_state_folder_does_not_keep_anyone_from_attaching() {
         .name("confined")
         .wrapped(confinement.wrapper)
         .start();
-    client.initialize();
+    client.attach();
     let list = owner.tool("majordomus_peers", &json!({}));
     assert_eq!(
         checks::attached(&list),
@@ -109,7 +109,7 @@ fn a_disk_that_fills_up_under_a_live_owner_stops_nobody() {
         .map(Into::into)
         .to_vec();
     let owner = repository.launch().name("owner").wrapped(ignore).start();
-    owner.initialize();
+    owner.attach();
     let bridge = repository.attached("bridge");
     repository.ready();
     let limited =

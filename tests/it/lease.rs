@@ -154,7 +154,7 @@ fn a_client_started_in_a_subfolder_finds_the_same_server() {
         .name("second")
         .directory(&folder)
         .start();
-    second.initialize();
+    second.attach();
     let list = first.tool("majordomus_peers", &json!({}));
     assert_eq!(checks::attached(&list), ["first", "second"]);
     assert!(!folder.join(".ai").exists());
@@ -172,7 +172,7 @@ fn git_dir_of_a_hook_does_not_mislead() {
         .variable("GIT_DIR", other.root().join(".git"))
         .variable("GIT_WORK_TREE", other.root())
         .start();
-    second.initialize();
+    second.attach();
     let list = first.tool("majordomus_peers", &json!({}));
     assert_eq!(checks::attached(&list), ["first", "second"]);
     assert!(!other.document().exists());
@@ -186,7 +186,7 @@ fn a_path_through_a_symlink_is_the_same_checkout() {
     std::os::unix::fs::symlink(repository.root(), &link).unwrap();
     let first = repository.attached("first");
     let second = repository.launch().name("second").directory(&link).start();
-    second.initialize();
+    second.attach();
     let list = first.tool("majordomus_peers", &json!({}));
     assert_eq!(checks::attached(&list), ["first", "second"]);
 }

@@ -53,7 +53,7 @@ fn every_get_without_required_parameters_answers_200_and_no_get_changes_anything
     let repository = Repository::new();
     // Without the fixtures, some of which are there to fail.
     let owner = repository.launch().arguments(&["mcp"]).start();
-    owner.initialize();
+    owner.attach();
     let http = repository.http();
     let document = document(&repository);
     let paths = document["paths"].as_object().unwrap();

@@ -182,7 +182,7 @@ fn a_sleeping_bridge_holds_nobody_up() {
 fn ctrl_z_on_the_owners_client_leaves_the_others_served() {
     let repository = Repository::new();
     let (mut terminal, owner) = Terminal::with_client(&repository, "owner");
-    owner.initialize();
+    owner.attach();
     repository.ready();
     let bridge = repository.attached("bridge");
     terminal.types(b"\x1a");

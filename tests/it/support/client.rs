@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::frames;
 use super::inbox::Inbox;
-use super::wait::{BOUND, wait_some};
+use super::wait::{BOUND, wait_for, wait_some};
 
 /// A spawned process and the two ends of its protocol.
 pub(crate) struct Client {
@@ -180,6 +180,22 @@ impl Client {
         let result = self.result("initialize", &frames::initialize(&self.name, revision));
         self.notify("notifications/initialized", &json!({}));
         result
+    }
+
+    /// Initializes and waits until an owner serves it.
+    ///
+    /// On a loaded machine an owner may be too slow for a newcomer's patience; it is then served alone for a while.
+    #[track_caller]
+    pub(crate) fn attach(&self) {
+        self.initialize();
+        wait_for(
+            &format!("{} is served by an owner", self.name),
+            BOUND,
+            || {
+                let answer = self.call("majordomus_peers", &json!({}));
+                super::checks::degraded(&answer).is_none()
+            },
+        );
     }
 
     /// A request of the modern era.

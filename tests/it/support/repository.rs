@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::command::{MAJORDOMUS, hermetic, succeed};
 use super::http::Http;
 use super::launch::Launch;
-use super::wait::{BOUND, wait_for, wait_some};
+use super::wait::{BOUND, wait_some};
 
 /// How much of a log a failing test prints.
 const LOG_TAIL: usize = 12_000;
@@ -191,17 +191,11 @@ impl Repository {
         self.launch().name(name).start()
     }
 
-    /// Starts a client, lets it initialize, and waits until it is served by an owner.
-    ///
-    /// On a loaded machine an owner may be too slow for a newcomer's patience; it is then served alone for a while.
+    /// Starts a client and waits until it is served by an owner.
     #[track_caller]
     pub(crate) fn attached(&self, name: &str) -> super::Client {
         let client = self.client(name);
-        client.initialize();
-        wait_for(&format!("{name} is served by an owner"), BOUND, || {
-            let answer = client.call("majordomus_peers", &json!({}));
-            super::checks::degraded(&answer).is_none()
-        });
+        client.attach();
         client
     }
 
