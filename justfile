@@ -2,7 +2,7 @@
 
 # List the recipes
 default:
-    @just --list
+    @"{{just_executable()}}" --list
 
 # Serve one MCP client on stdin and stdout, as a client's configuration does
 mcp *args:
