@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Displays an error and every `source()` below it, joined by `: `.
 ///
-/// An error's own `Display` never contains its source (STYLE 2.4), so nothing is said twice.
+/// An error's own `Display` never contains its source, so nothing is said twice.
 #[derive(Debug)]
 pub struct Chain<'a>(pub &'a dyn Error);
 
