@@ -1,5 +1,6 @@
 //! Many processes started at the same instant: one owner, and everybody on one board.
 
+use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -68,10 +69,13 @@ pub(crate) fn lock_holders(repository: &Repository) -> Option<usize> {
         .ok()?
         .ino();
     let field = format!(":{inode} ");
-    Some(
-        locks
-            .lines()
-            .filter(|line| line.contains(&field) && line.contains("WRITE") && !line.contains("->"))
-            .count(),
-    )
+    // The kernel tells the list in pieces, and a list that changes meanwhile can name one lock twice: its number apart,
+    // such lines are equal, while two holders differ in their processes.
+    let holders: BTreeSet<&str> = locks
+        .lines()
+        .filter_map(|line| line.split_once(": ").map(|(_, lock)| lock))
+        .filter(|lock| lock.contains(&field) && lock.contains("FLOCK") && lock.contains("WRITE"))
+        .filter(|lock| !lock.contains("->"))
+        .collect();
+    Some(holders.len())
 }
