@@ -257,6 +257,7 @@ impl Bridge {
             // Each is a moment at which `settle` has something to do.
             for due in [
                 DRAIN,
+                DRAIN + LAST_WORDS,
                 DRAIN + CALL_WITHOUT_OWNER,
                 DRAIN + CALL_WITHOUT_OWNER + LAST_WORDS,
             ] {

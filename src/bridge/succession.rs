@@ -25,15 +25,15 @@ impl Bridge {
     pub(super) async fn settle(&mut self) -> Option<Turn> {
         if let Some(ended) = self.input_ended {
             let drained = !self.ledger.is_waiting() && self.output.pending() == 0;
-            if drained || ended.elapsed() >= DRAIN + CALL_WITHOUT_OWNER + LAST_WORDS {
-                return Some(Turn::Gone);
-            }
             // Without a server the time to find one comes first: a client may say all it has in one breath.
             let patience = if self.link.is_none() {
                 DRAIN + CALL_WITHOUT_OWNER
             } else {
                 DRAIN
             };
+            if drained || ended.elapsed() >= patience + LAST_WORDS {
+                return Some(Turn::Gone);
+            }
             if ended.elapsed() >= patience {
                 let left = self
                     .ledger
