@@ -22,6 +22,7 @@ use crate::link::handshake::{
     Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE,
 };
 use crate::link::line::{Line, Verb};
+use crate::registry::Digest;
 
 /// A link to a proven owner.
 #[derive(Debug)]
@@ -32,28 +33,19 @@ pub struct Link {
     pub writer: Writer,
     /// What is at the other end.
     pub far: Far,
+    /// The digest of the registry there.
+    pub digest: Digest,
 }
 
 /// What is at the other end of a link.
 #[derive(Debug, Clone)]
 pub enum Far {
-    /// The host of this process, with the digest of its registry.
-    Own(String),
+    /// The host of this process.
+    Own,
     /// Another process's host, proven.
     Owner(Proof),
-    /// A server of this process that serves its client alone (I3), with the digest of its registry.
-    Alone(String),
-}
-
-impl Far {
-    /// The digest of the registry at the other end.
-    #[must_use]
-    pub fn digest(&self) -> &str {
-        match self {
-            Self::Own(digest) | Self::Alone(digest) => digest,
-            Self::Owner(proof) => &proof.digest,
-        }
-    }
+    /// A server of this process that serves its client alone (I3).
+    Alone,
 }
 
 /// Why whoever listens at a document's address is not attached to. Each is only a reason to look on (I1).
@@ -117,6 +109,7 @@ pub async fn attach(
             Ok(Link {
                 reader,
                 writer,
+                digest: half.proof.digest.clone().into(),
                 far: Far::Owner(half.proof),
             })
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use uuid::Uuid;
 
 use crate::link::handshake::{Auth, Client};
-use crate::registry::PeerId;
+use crate::registry::{Digest, PeerId};
 
 /// Who attaches, at one moment.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub struct Identity {
     /// Grows with every attempt to attach.
     pub generation: u64,
     /// Digest of the registry that the client last saw.
-    pub digest: Option<String>,
+    pub digest: Option<Digest>,
     /// The revision that the client negotiated.
     pub revision: Option<String>,
     /// Who the client says it is, once it made itself known.
@@ -31,7 +31,7 @@ impl Identity {
             peer: self.peer,
             generation: self.generation,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            digest: self.digest.clone(),
+            digest: self.digest.as_ref().map(|digest| digest.to_string()),
             client: self.client.clone(),
             revision: self.revision.clone(),
             mac,
@@ -69,9 +69,10 @@ impl Living {
     }
 
     /// The client saw the lists of this registry.
-    pub fn saw(&self, digest: &str) {
-        if self.now().digest.as_deref() != Some(digest) {
-            self.0.borrow_mut().digest = Some(digest.to_owned());
+    pub fn saw(&self, digest: &Digest) {
+        let known = self.now().digest.as_ref().is_some_and(|saw| saw.is(digest));
+        if !known {
+            self.0.borrow_mut().digest = Some(digest.clone());
         }
     }
 

@@ -21,7 +21,7 @@ const DEATHS: u8 = 2;
 /// A request without an answer.
 #[derive(Debug)]
 struct Pending {
-    raw: Bytes,
+    frame: Frame,
     id: Id,
     /// An open listen waits by nature: nobody misses its answer, and it is no suspect when an owner dies.
     stream: bool,
@@ -87,7 +87,7 @@ impl Ledger {
         self.pending.insert(
             seq,
             Pending {
-                raw: frame.raw().clone(),
+                frame: frame.clone(),
                 id: id.clone(),
                 stream: method == "subscriptions/listen",
                 handshake: is_handshake(method),
@@ -129,11 +129,11 @@ impl Ledger {
 
     /// Requests of the opening (`initialize`, discovery, lists, ping) that have not been sent anywhere.
     #[must_use]
-    pub fn unsent_handshakes(&self) -> Vec<(u64, Bytes)> {
+    pub fn unsent_handshakes(&self) -> Vec<(u64, Frame)> {
         let unsent = |pending: &Pending| pending.handshake && pending.state != State::Sent;
         let pending = self.pending.iter().filter(|(_, pending)| unsent(pending));
         pending
-            .map(|(seq, pending)| (*seq, pending.raw.clone()))
+            .map(|(seq, pending)| (*seq, pending.frame.clone()))
             .collect()
     }
 
@@ -161,7 +161,7 @@ impl Ledger {
                 State::Sent => continue,
             };
             pending.state = State::Sent;
-            lines.push(Line::new(*seq, verb, pending.raw.clone()));
+            lines.push(Line::carry(*seq, verb, pending.frame.clone()));
         }
         lines
     }
@@ -216,7 +216,7 @@ impl Ledger {
             initialize: pending.initialize,
         };
         if let Some(slot) = slot {
-            self.retain(slot, seq, pending.raw);
+            self.retain(slot, seq, pending.frame.raw().clone());
         }
         Some(answered)
     }
@@ -296,7 +296,7 @@ impl Ledger {
 
     fn remove(&mut self, seq: u64) -> Option<Pending> {
         let pending = self.pending.remove(&seq)?;
-        self.bytes -= pending.raw.len();
+        self.bytes -= pending.frame.raw().len();
         Some(pending)
     }
 }

@@ -32,7 +32,6 @@ mod watch;
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::{Instant, sleep_until};
@@ -240,7 +239,8 @@ impl Bridge {
             frame = self.input.next(), if read_input => Event::Input(frame),
             found = async { quest.as_mut().expect("guarded by the condition").found().await },
                 if quest.is_some() => Event::Found(found),
-            () = sleep_until(deadline) => Event::Tick,
+            () = async { sleep_until(deadline.expect("guarded by the condition")).await },
+                if deadline.is_some() => Event::Tick,
         }
     }
 
@@ -249,39 +249,40 @@ impl Bridge {
         self.ledger.is_untouched()
     }
 
-    /// When to look again if nothing else happens.
-    fn deadline(&self) -> Instant {
-        let now = Instant::now();
-        let mut deadline = now + Duration::from_hours(1);
+    /// When to look again if nothing else happens; `None` while nothing waits for a moment.
+    fn deadline(&self) -> Option<Instant> {
+        let mut deadline: Option<Instant> = None;
+        let mut until = |due: Instant| deadline = Some(deadline.map_or(due, |set| set.min(due)));
         if let Some(ended) = self.input_ended {
+            let now = Instant::now();
             // Each is a moment at which `settle` has something to do.
-            for due in [
+            let next = [
                 DRAIN,
                 DRAIN + LAST_WORDS,
                 DRAIN + CALL_WITHOUT_OWNER,
                 DRAIN + CALL_WITHOUT_OWNER + LAST_WORDS,
-            ] {
-                if ended + due > now {
-                    deadline = deadline.min(ended + due);
-                    break;
+            ]
+            .into_iter()
+            .map(|patience| ended + patience)
+            .find(|due| *due > now);
+            next.into_iter().for_each(&mut until);
+        }
+        match &self.link {
+            None => {
+                if !self.stands && self.is_silent() {
+                    until(self.started + SILENT_CLIENT);
+                }
+                let opening = self.waiting_since.map(|since| since + PATIENCE);
+                opening
+                    .filter(|due| *due > Instant::now())
+                    .into_iter()
+                    .for_each(&mut until);
+            }
+            Some(link) => {
+                if matches!(link.far, Far::Owner(_)) && self.ledger.is_waiting() {
+                    until(self.watch.due());
                 }
             }
-        }
-        if self.link.is_none() && !self.stands && self.is_silent() {
-            deadline = deadline.min(self.started + SILENT_CLIENT);
-        }
-        if let (None, Some(since)) = (&self.link, self.waiting_since) {
-            let due = since + PATIENCE;
-            if due > now {
-                deadline = deadline.min(due);
-            }
-        }
-        let watched = self
-            .link
-            .as_ref()
-            .is_some_and(|link| matches!(link.far, Far::Owner(_)));
-        if watched && self.ledger.is_waiting() {
-            deadline = deadline.min(self.watch.due());
         }
         deadline
     }

@@ -5,8 +5,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use super::Bridge;
 use super::identity::Living;
 use crate::floor::jsonrpc::Frame;
@@ -46,8 +44,7 @@ impl Opening {
         self.session = None;
     }
 
-    async fn answer(&mut self, seq: u64, raw: Bytes, identity: &Living) -> Option<Reply> {
-        let frame = Frame::parse(raw).ok()?;
+    async fn answer(&mut self, seq: u64, frame: Frame, identity: &Living) -> Option<Reply> {
         let engine = self.engine.get_or_insert_with(&self.make);
         let session = self.session.get_or_insert_with(|| {
             let caller = Caller {
@@ -76,8 +73,8 @@ impl Opening {
 impl Bridge {
     /// Answers what of the opening has not been sent anywhere.
     pub(super) async fn answer_opening(&mut self) {
-        for (seq, raw) in self.ledger.unsent_handshakes() {
-            let Some(reply) = self.opening.answer(seq, raw, &self.identity).await else {
+        for (seq, frame) in self.ledger.unsent_handshakes() {
+            let Some(reply) = self.opening.answer(seq, frame, &self.identity).await else {
                 continue;
             };
             if let Some(Keep::Slot(slot)) = reply.keep {

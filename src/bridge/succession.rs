@@ -97,9 +97,9 @@ impl Bridge {
             LinkEnd::Broke
         });
         self.stands = true;
-        if matches!(link.far, Far::Alone(_)) || self.quest.is_none() {
+        if matches!(link.far, Far::Alone) || self.quest.is_none() {
             // A host of this process that ended in order gave way to another one: it gets a moment to take over.
-            let gives_way = matches!(link.far, Far::Own(_)) && drained;
+            let gives_way = matches!(link.far, Far::Own) && drained;
             self.quest = self.stand(if gives_way { GIVE_WAY } else { Duration::ZERO });
         }
     }
@@ -154,7 +154,7 @@ impl Bridge {
         for line in self.ledger.opening() {
             link.writer.queue(line);
         }
-        if !matches!(link.far, Far::Alone(_)) {
+        if !matches!(link.far, Far::Alone) {
             self.quest = None;
         } else if self.quest.is_none() {
             // It was elected, and its host could not serve: others may, so the search goes on (I3).

@@ -28,7 +28,7 @@ impl Bridge {
             }
             Kind::Notification { .. } | Kind::Response { .. } => {
                 // Nobody waits for these, so while they cannot be sent there is nobody to keep them for either.
-                let line = Line::new(self.ledger.mint(), Verb::Frame, frame.raw().clone());
+                let line = Line::carry(self.ledger.mint(), Verb::Frame, frame);
                 if self
                     .link
                     .as_ref()
@@ -108,7 +108,7 @@ impl Bridge {
             return;
         };
         if let Some(link) = &self.link {
-            self.identity.saw(link.far.digest());
+            self.identity.saw(&link.digest);
         }
         if answered.initialize {
             self.note_revision(&line.json);

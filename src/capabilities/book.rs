@@ -1,31 +1,20 @@
 //! The capabilities about themselves: the registry, read back.
 //!
-//! The book is empty while the registry is built and filled once it stands; its pages are rendered then.
+//! The book is empty while the registry is built and filled once it stands.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::declare::{Nothing, query, read};
+use super::declare::{Nothing, answer, query, read};
 use crate::registry::capability::Capability;
-use crate::registry::{
-    Answer, Example, Exposure, Handler, Refusal, RefusalCode, Registry, RegistryError, digest,
-};
+use crate::registry::{Answer, Example, Exposure, Handler, Refusal, RefusalCode, Registry, digest};
 
-/// The registry, rendered.
+/// The registry, once it stands; it holds the book in its turn.
 #[derive(Debug, Default)]
-pub(super) struct Book(OnceLock<Pages>);
-
-#[derive(Debug)]
-struct Pages {
-    list: Value,
-    by_id: BTreeMap<&'static str, Value>,
-    digest: String,
-    tokens: usize,
-}
+pub(super) struct Book(OnceLock<Weak<Registry>>);
 
 /// Everything this server can do.
 #[derive(Debug, Serialize, ToSchema)]
@@ -96,46 +85,29 @@ struct Declaration {
 }
 
 impl Book {
-    pub(super) fn fill(&self, registry: &Registry) {
-        let listed = Listed {
-            capabilities: registry.all().iter().map(brief).collect(),
-            digest: registry.digest().to_owned(),
-            tool_tokens: registry.tokens(),
-        };
-        let pages = Pages {
-            list: json!(listed),
-            by_id: registry
-                .all()
-                .iter()
-                .map(|each| (each.id, digest::declaration(each)))
-                .collect(),
-            digest: listed.digest,
-            tokens: listed.tool_tokens,
-        };
+    pub(super) fn fill(&self, registry: &Arc<Registry>) {
         // A book is filled once, by whoever built its registry.
-        drop(self.0.set(pages));
+        drop(self.0.set(Arc::downgrade(registry)));
     }
 
-    pub(super) fn digest(&self) -> String {
-        self.0
-            .get()
-            .map(|pages| pages.digest.clone())
-            .unwrap_or_default()
-    }
-
-    pub(super) fn tokens(&self) -> usize {
-        self.0.get().map_or(0, |pages| pages.tokens)
+    pub(super) fn registry(&self) -> Option<Arc<Registry>> {
+        self.0.get()?.upgrade()
     }
 
     fn list(&self) -> Answer {
-        let pages = self.0.get().ok_or_else(unwritten)?;
-        Ok(pages.list.clone())
+        let registry = self.registry().ok_or_else(unwritten)?;
+        answer(&Listed {
+            capabilities: registry.all().iter().map(brief).collect(),
+            digest: registry.digest().to_string(),
+            tool_tokens: registry.tokens(),
+        })
     }
 
     fn describe(&self, arguments: Value) -> Answer {
         let which: Which = read(arguments)?;
-        let pages = self.0.get().ok_or_else(unwritten)?;
-        pages.by_id.get(which.id.as_str()).cloned().ok_or_else(|| {
+        let registry = self.registry().ok_or_else(unwritten)?;
+        let declared = registry.get(&which.id).map(digest::declaration);
+        declared.ok_or_else(|| {
             let id: String = which.id.chars().filter(|c| !c.is_control()).collect();
             Refusal::new(
                 RefusalCode::NotFound,
@@ -171,14 +143,14 @@ fn brief(capability: &Capability) -> Brief {
 }
 
 /// Declares the group.
-pub(super) fn capabilities(book: &Arc<Book>) -> Result<Vec<Capability>, RegistryError> {
+pub(super) fn capabilities(book: &Arc<Book>) -> Vec<Capability> {
     let (lister, describer) = (Arc::clone(book), Arc::clone(book));
     let mut list = query::<Nothing, Listed>(
         "capabilities.list",
         "Capabilities",
         "Everything this server can do, and under which names.",
         Handler::inline(move |_| lister.list()),
-    )?;
+    );
     list.exposure = Exposure {
         tool: None,
         resource: None,
@@ -194,7 +166,7 @@ pub(super) fn capabilities(book: &Arc<Book>) -> Result<Vec<Capability>, Registry
         "Describe",
         "One capability's whole declaration: names, retry class, schemas and examples.",
         Handler::inline(move |call| describer.describe(call.arguments.clone())),
-    )?;
+    );
     describe.exposure = Exposure {
         tool: None,
         resource: None,
@@ -205,7 +177,7 @@ pub(super) fn capabilities(book: &Arc<Book>) -> Result<Vec<Capability>, Registry
         title: "how to announce",
         arguments: json!({"id": "peers.announce"}),
     }];
-    Ok(vec![list, describe])
+    vec![list, describe]
 }
 
 #[cfg(test)]

@@ -20,8 +20,7 @@ use super::services::Services;
 use crate::board::{Effect, StoreError};
 use crate::floor::limits::FRAME_BYTES;
 use crate::registry::{
-    Answer, Call, Capability, Exposure, Handler, Kind, Progress, Refusal, RefusalCode,
-    RegistryError, Retry,
+    Answer, Call, Capability, Exposure, Handler, Kind, Progress, Refusal, RefusalCode, Retry,
 };
 
 /// The folder of the files, below the shared one.
@@ -101,7 +100,7 @@ struct Text {
 ///
 /// # Errors
 /// A type that has no schema.
-pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryError> {
+pub fn capabilities(services: &Services) -> Vec<Capability> {
     let (keyed, once) = (services.clone(), services.clone());
     let reads = [
         query::<Nothing, Done>(
@@ -109,37 +108,37 @@ pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryErro
             "Safe",
             "Answers.",
             Handler::inline(|_| done(None)),
-        )?,
+        ),
         query::<Slow, Done>(
             "conformance.slow",
             "Slow",
             "Answers late.",
             Handler::task(slow),
-        )?,
+        ),
         query::<Large, Text>(
             "conformance.large",
             "Large",
             "Answers much.",
             Handler::inline(large),
-        )?,
+        ),
         query::<Echo, Echo>(
             "conformance.echo",
             "Echo",
             "Answers what it was given.",
             Handler::inline(|call| Ok(call.arguments.clone())),
-        )?,
+        ),
         query::<Nothing, Done>(
             "conformance.panic",
             "Panic",
             "Panics.",
             Handler::inline(|_| panics()),
-        )?,
+        ),
         query::<Nothing, Done>(
             "conformance.abort",
             "Abort",
             "Ends the process at once.",
             Handler::inline(|_| std::process::abort()),
-        )?,
+        ),
     ];
     let mut writes = [
         query::<Line, Done>(
@@ -147,13 +146,13 @@ pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryErro
             "Keyed",
             "Appends a line, once for each request.",
             Handler::task(move |call| append_keyed(keyed.clone(), call)),
-        )?,
+        ),
         query::<Once, Done>(
             "conformance.once",
             "Once",
             "Appends a line each time it runs.",
             Handler::task(move |call| append_once(once.clone(), call)),
-        )?,
+        ),
     ];
     for (capability, retry) in writes.iter_mut().zip([Retry::Keyed, Retry::Once]) {
         capability.kind = Kind::Command;
@@ -163,7 +162,7 @@ pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryErro
     for capability in &mut all {
         capability.exposure = exposure(capability.id);
     }
-    Ok(all)
+    all
 }
 
 fn exposure(id: &str) -> Exposure {

@@ -6,30 +6,29 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::registry::{
-    Answer, Capability, Exposure, Handler, Kind, Refusal, RefusalCode, RegistryError, Retry, schema,
+    Answer, Capability, Exposure, Handler, Kind, Refusal, RefusalCode, Retry, schema::Schema,
 };
 
 /// Starts a declaration: a query that reads `I` and answers `O`, exposed nowhere yet.
-pub(super) fn query<I: ToSchema, O: ToSchema>(
+pub(super) fn query<I: ToSchema + 'static, O: ToSchema + 'static>(
     id: &'static str,
     title: &'static str,
     description: &'static str,
     handler: Handler,
-) -> Result<Capability, RegistryError> {
-    let bad = |side| move |fault| RegistryError::BadSchema { id, side, fault };
-    Ok(Capability {
+) -> Capability {
+    Capability {
         id,
         kind: Kind::Query,
         title,
         description,
-        input: schema::of::<I>().map_err(bad("input"))?,
-        output: schema::of::<O>().map_err(bad("output"))?,
+        input: Schema::of::<I>(),
+        output: Schema::of::<O>(),
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),
         retain: None,
         handler,
-    })
+    }
 }
 
 /// Nothing to say.

@@ -28,17 +28,21 @@ use crate::registry::{Registry, RegistryError};
 ///
 /// # Errors
 /// The first mistake in the declarations, naming both sides.
-pub fn registry(services: &Services) -> Result<Registry, RegistryError> {
+pub fn registry(services: &Services) -> Result<Arc<Registry>, RegistryError> {
     let book = Arc::new(book::Book::default());
-    let mut declared = peers::capabilities(services)?;
-    declared.extend(repository::capabilities(services)?);
-    declared.extend(server::capabilities(services, &book)?);
-    declared.extend(stop::capabilities(services)?);
-    declared.extend(book::capabilities(&book)?);
+    let mut declared = peers::capabilities(services);
+    declared.extend(repository::capabilities(services));
+    declared.extend(server::capabilities(services, &book));
+    declared.extend(stop::capabilities(services));
+    declared.extend(book::capabilities(&book));
     if services.provider == Provider::Conformance {
-        declared.extend(conformance::capabilities(services)?);
+        declared.extend(conformance::capabilities(services));
     }
-    let registry = Registry::new(declared)?;
+    let registry = Arc::new(Registry::new(declared)?);
+    if cfg!(debug_assertions) {
+        // Whoever declares something wrong learns of it at the first start.
+        registry.verify()?;
+    }
     book.fill(&registry);
     Ok(registry)
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::declare::{Nothing, answer, query};
 use super::services::Services;
 use crate::floor::paths::Site;
-use crate::registry::{Capability, Example, Exposure, Handler, Kind, RegistryError};
+use crate::registry::{Capability, Example, Exposure, Handler, Kind};
 
 /// The checkout, without any path of this machine.
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,7 +32,7 @@ struct Repository {
 ///
 /// # Errors
 /// A type that has no schema.
-pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryError> {
+pub fn capabilities(services: &Services) -> Vec<Capability> {
     let site = services.site.clone();
     let mut info = query::<Nothing, Repository>(
         "repository.info",
@@ -43,7 +43,7 @@ pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryErro
             let site = site.clone();
             async move { answer(&read(site.as_ref())) }
         }),
-    )?;
+    );
     info.kind = Kind::Resource;
     info.exposure = Exposure {
         tool: None,
@@ -55,7 +55,7 @@ pub fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryErro
         title: "which checkout is this",
         arguments: json!({}),
     }];
-    Ok(vec![info])
+    vec![info]
 }
 
 fn read(site: Option<&Site>) -> Repository {

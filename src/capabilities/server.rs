@@ -11,7 +11,7 @@ use super::book::Book;
 use super::declare::{Nothing, answer, query};
 use super::services::Services;
 use crate::floor::clock;
-use crate::registry::{Capability, Example, Exposure, Handler, RegistryError};
+use crate::registry::{Capability, Example, Exposure, Handler};
 
 /// For whom a server serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -87,17 +87,14 @@ struct ServerView {
 ///
 /// # Errors
 /// A type that has no schema.
-pub(super) fn capabilities(
-    services: &Services,
-    book: &Arc<Book>,
-) -> Result<Vec<Capability>, RegistryError> {
+pub(super) fn capabilities(services: &Services, book: &Arc<Book>) -> Vec<Capability> {
     let (services, book) = (services.clone(), Arc::clone(book));
     let mut status = query::<Nothing, ServerView>(
         "server.status",
         "Status",
         "The server of this checkout: address, process, epoch, who is attached, every file that it touches.",
         Handler::inline(move |_| answer(&view(&services, &book))),
-    )?;
+    );
     status.exposure = Exposure {
         tool: None,
         resource: None,
@@ -108,11 +105,12 @@ pub(super) fn capabilities(
         title: "how is the server",
         arguments: json!({}),
     }];
-    Ok(vec![status])
+    vec![status]
 }
 
 fn view(services: &Services, book: &Book) -> ServerView {
     let now = services.status.status();
+    let registry = book.registry();
     let uptime_ms = u64::try_from(now.uptime.as_millis()).unwrap_or(u64::MAX);
     ServerView {
         version: env!("CARGO_PKG_VERSION"),
@@ -126,8 +124,11 @@ fn view(services: &Services, book: &Book) -> ServerView {
         peers: services.board.attached(),
         started_at: clock::rfc3339(clock::now_ms().saturating_sub(uptime_ms)),
         uptime_seconds: now.uptime.as_secs(),
-        registry: book.digest(),
-        tool_tokens: book.tokens(),
+        registry: registry
+            .as_ref()
+            .map(|all| all.digest().to_string())
+            .unwrap_or_default(),
+        tool_tokens: registry.map_or(0, |all| all.tokens()),
         files: now.files,
     }
 }

@@ -6,9 +6,7 @@ use utoipa::ToSchema;
 
 use super::declare::{answer, query, read};
 use super::services::Services;
-use crate::registry::{
-    Answer, Call, Capability, Example, Exposure, Handler, Kind, Refusal, RegistryError, Retry,
-};
+use crate::registry::{Answer, Call, Capability, Example, Exposure, Handler, Kind, Refusal, Retry};
 
 /// Who is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +49,7 @@ struct Stopping {
 ///
 /// # Errors
 /// A type that has no schema.
-pub(super) fn capabilities(services: &Services) -> Result<Vec<Capability>, RegistryError> {
+pub(super) fn capabilities(services: &Services) -> Vec<Capability> {
     let services = services.clone();
     let mut stop = query::<Stop, Stopping>(
         "server.stop",
@@ -59,7 +57,7 @@ pub(super) fn capabilities(services: &Services) -> Result<Vec<Capability>, Regis
         "Ends this server in order. With clients attached it only gives ownership up, and one of their processes takes \
          over; with `all` every client's process ends.",
         Handler::inline(move |call| begin(&services, call)),
-    )?;
+    );
     stop.kind = Kind::Command;
     // After the death of an owner there is nothing left to stop, and its successor must not be.
     stop.retry = Retry::Once;
@@ -73,7 +71,7 @@ pub(super) fn capabilities(services: &Services) -> Result<Vec<Capability>, Regis
         title: "hand ownership over",
         arguments: json!({}),
     }];
-    Ok(vec![stop])
+    vec![stop]
 }
 
 fn begin(services: &Services, call: &Call) -> Answer {

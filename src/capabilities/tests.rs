@@ -35,7 +35,7 @@ impl ServerStatus for Fixed {
 struct Room {
     folder: tempfile::TempDir,
     services: Services,
-    registry: Registry,
+    registry: Arc<Registry>,
 }
 
 impl Room {
@@ -308,7 +308,7 @@ fn the_server_tells_of_itself_and_its_registry() {
             (&status["mode"], &status["epoch"]),
             (&json!("owner"), &json!(3))
         );
-        assert_eq!(status["registry"], room.registry.digest());
+        assert_eq!(status["registry"], **room.registry.digest());
         let list = room
             .call("capabilities.list", &api(), json!({}))
             .await

@@ -2,6 +2,8 @@
 //!
 //! The declarations are complete; only a call would find an empty room, so no command calls one of these handlers.
 
+use std::sync::Arc;
+
 use super::report::{Exit, Failure};
 use crate::capabilities;
 use crate::floor::paths::Site;
@@ -12,8 +14,10 @@ use crate::registry::catalog::Registry;
 ///
 /// # Errors
 /// With [`Exit::Contract`] when the declarations contradict each other.
-pub fn registry(site: Option<&Site>) -> Result<Registry, Failure> {
-    capabilities::registry(&capabilities::Services::offline(site.cloned())).map_err(|error| {
+pub fn registry(site: Option<&Site>) -> Result<Arc<Registry>, Failure> {
+    let registry = capabilities::registry(&capabilities::Services::offline(site.cloned()));
+    let verified = registry.and_then(|registry| registry.verify().map(|()| registry));
+    verified.map_err(|error| {
         Failure::new(
             Exit::Contract,
             crate::floor::error::Chain(&error).to_string(),

@@ -8,9 +8,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer};
+use memchr::memmem;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -67,12 +69,17 @@ pub enum Kind {
     Batch(Vec<Bytes>),
 }
 
-/// One JSON-RPC message: its bytes, and the few things that routing needs.
-#[derive(Debug, Clone)]
-pub struct Frame {
+/// One JSON-RPC message: its bytes, and the few things that routing needs. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame(Arc<Parsed>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Parsed {
     raw: Bytes,
     kind: Kind,
     revision: Option<Box<str>>,
+    /// A part of `raw`.
+    params: Option<Bytes>,
 }
 
 /// Why bytes are no frame. The answer to give is [`FrameError::answer`].
@@ -158,11 +165,12 @@ impl Frame {
                 .iter()
                 .map(|item| raw.slice_ref(item.get().as_bytes()))
                 .collect();
-            return Ok(Self {
+            return Ok(Self(Arc::new(Parsed {
                 raw,
                 kind: Kind::Batch(items),
                 revision: None,
-            });
+                params: None,
+            })));
         }
         if first != Some(b'{') {
             serde_json::from_str::<&RawValue>(text)
@@ -180,29 +188,32 @@ impl Frame {
             Err(error) => return Err(FrameError::parse(format!("not JSON: {error}"))),
         };
         let (kind, revision) = classify(&envelope)?;
-        Ok(Self {
+        let params = envelope.params;
+        let params = params.map(|params| raw.slice_ref(params.get().as_bytes()));
+        Ok(Self(Arc::new(Parsed {
             raw,
             kind,
             revision,
-        })
+            params,
+        })))
     }
 
     /// The bytes, as they came.
     #[must_use]
     pub fn raw(&self) -> &Bytes {
-        &self.raw
+        &self.0.raw
     }
 
     /// What the frame is.
     #[must_use]
     pub fn kind(&self) -> &Kind {
-        &self.kind
+        &self.0.kind
     }
 
     /// The method of a request or notification.
     #[must_use]
     pub fn method(&self) -> Option<&str> {
-        match &self.kind {
+        match &self.0.kind {
             Kind::Request { method, .. } | Kind::Notification { method } => Some(method),
             Kind::Response { .. } | Kind::Batch(_) => None,
         }
@@ -211,7 +222,7 @@ impl Frame {
     /// The id of a request.
     #[must_use]
     pub fn request_id(&self) -> Option<&Id> {
-        match &self.kind {
+        match &self.0.kind {
             Kind::Request { id, .. } => Some(id),
             _ => None,
         }
@@ -220,22 +231,20 @@ impl Frame {
     /// The revision that the frame's own `_meta` names; `Some` makes it a modern frame.
     #[must_use]
     pub fn revision(&self) -> Option<&str> {
-        self.revision.as_deref()
+        self.0.revision.as_deref()
     }
 
     /// Parses `params`; `Value::Null` where there are none.
     #[must_use]
     pub fn params(&self) -> Value {
-        #[derive(Deserialize)]
-        struct Only {
-            #[serde(default)]
-            params: Value,
-        }
-        let mut deserializer = serde_json::Deserializer::from_slice(&self.raw);
+        let Some(params) = &self.0.params else {
+            return Value::Null;
+        };
+        let mut deserializer = serde_json::Deserializer::from_slice(params);
         // The depth was checked when the frame was read; serde_json's own bound is one lower, and would lose the
         // arguments of a frame at the edge.
         deserializer.disable_recursion_limit();
-        Only::deserialize(&mut deserializer).map_or(Value::Null, |only| only.params)
+        Value::deserialize(&mut deserializer).unwrap_or(Value::Null)
     }
 }
 
@@ -285,9 +294,7 @@ fn revision_of(params: &RawValue) -> Option<Box<str>> {
         revision: Option<Box<str>>,
     }
     // A cheap look first: most legacy frames carry no `_meta` at all.
-    if !params.get().contains(META_REVISION) {
-        return None;
-    }
+    memmem::find(params.get().as_bytes(), META_REVISION.as_bytes())?;
     let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
     let meta: Meta = serde_json::from_str(params.meta?.get()).ok()?;
     meta.revision
@@ -323,11 +330,13 @@ fn check_depth(raw: &[u8]) -> Result<(), FrameError> {
     Ok(())
 }
 
-/// Renders a result for `id`.
+/// Renders a result for `id`: anything that is made of JSON values.
 #[must_use]
-pub fn result(id: &Id, result: &Value) -> Bytes {
-    let mut text =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":", id.as_json()).into_bytes();
+pub fn result(id: &Id, result: &impl Serialize) -> Bytes {
+    let mut text = Vec::with_capacity(256);
+    text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    text.extend_from_slice(id.as_json().as_bytes());
+    text.extend_from_slice(b",\"result\":");
     render(&mut text, result);
     text.push(b'}');
     Bytes::from(text)
@@ -358,7 +367,7 @@ pub fn notification(method: &str, params: &Value) -> Bytes {
     Bytes::from(text)
 }
 
-fn render(into: &mut Vec<u8>, value: &Value) {
+fn render(into: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(into, value).expect("a JSON value renders into memory without failing");
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here knows what the product does, and nothing here imports another module of the crate.
 
 pub mod clock;
+pub mod deferred;
 pub mod error;
 pub mod fs;
 pub mod git;

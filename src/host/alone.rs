@@ -39,14 +39,15 @@ impl AloneServer {
         );
         let ((reader, writer), far) = wire::memory();
         let auth = client.auth(String::new());
-        let digest = wiring.engine.registry().digest().to_owned();
+        let digest = wiring.engine.registry().digest().clone();
         let task = tokio::spawn(async move { links.converse(&auth, far.0, far.1).await });
         Ok((
             Self { task },
             Link {
                 reader,
                 writer,
-                far: Far::Alone(digest),
+                far: Far::Alone,
+                digest,
             },
         ))
     }

@@ -93,7 +93,7 @@ impl Conversation {
             version: None,
         };
         let known = auth.digest.as_deref();
-        let lists_differ = known.is_some_and(|digest| digest != links.digest());
+        let lists_differ = known.is_some_and(|digest| *digest != **links.digest());
         let session = Session::new(caller, outbound);
         if let Some(client) = &auth.client {
             // Its name is known from an earlier owner, so it is on the board before its first frame.
@@ -157,12 +157,7 @@ impl Conversation {
                     self.leave(how).await;
                     return End::Drained;
                 }
-                Event::Finished((seq, reply)) => {
-                    // What was said about a request goes before its answer.
-                    self.collect();
-                    self.pass_on();
-                    self.answer(seq, reply);
-                }
+                Event::Finished(finished) => self.finished(finished),
                 Event::Message(message) => self.hold(message),
                 Event::Changed(Ok(uri)) => self.session.changed(&uri),
                 Event::Changed(Err(broadcast::error::RecvError::Lagged(_))) => self.refresh(),
@@ -232,8 +227,8 @@ impl Conversation {
     /// Answers a frame for which there is no room.
     fn refuse(&mut self, line: &Line) {
         self.last_taken = self.last_taken.max(line.seq);
-        let id = Frame::parse(line.json.clone()).ok();
-        let id = id.as_ref().and_then(Frame::request_id);
+        let frame = Frame::parse(line.json.clone()).ok();
+        let id = frame.as_ref().and_then(Frame::request_id);
         let message =
             "too much of this client is waiting already; send it again when some of it is answered";
         let json = jsonrpc::error(
@@ -247,7 +242,7 @@ impl Conversation {
 
     fn start(&mut self, line: Line) {
         self.last_taken = self.last_taken.max(line.seq);
-        let frame = match Frame::parse(line.json) {
+        let frame = match line.frame.map_or_else(|| Frame::parse(line.json), Ok) {
             Ok(frame) => frame,
             Err(error) => {
                 return self
@@ -267,7 +262,7 @@ impl Conversation {
             // A cancellation may stand right behind it, before the task has run at all.
             drop(self.session.begin(seq));
         }
-        self.running.spawn(async move {
+        let mut handling = Box::pin(async move {
             let request = Request {
                 frame,
                 number: seq,
@@ -291,6 +286,18 @@ impl Conversation {
             // A replay rebuilds state; its answer reached the client long ago.
             (seq, reply.filter(|_| delivery != Delivery::Replayed))
         });
+        // What answers at once needs no task of its own.
+        match (&mut handling).now_or_never() {
+            Some(finished) => self.finished(finished),
+            None => drop(self.running.spawn(handling)),
+        }
+    }
+
+    /// A request is handled: what was said about it goes before its answer.
+    fn finished(&mut self, (seq, reply): Finished) {
+        self.collect();
+        self.pass_on();
+        self.answer(seq, reply);
     }
 
     fn answer(&mut self, seq: u64, reply: Option<Reply>) {
@@ -366,11 +373,7 @@ impl Conversation {
                 done = timeout_at(until, self.running.join_next()) => done,
             };
             match done {
-                Ok(Some(Ok((seq, reply)))) => {
-                    self.collect();
-                    self.pass_on();
-                    self.answer(seq, reply);
-                }
+                Ok(Some(Ok(finished))) => self.finished(finished),
                 Ok(Some(Err(_))) => {}
                 Ok(None) | Err(_) => break,
             }

@@ -24,7 +24,7 @@ use super::wiring::{Mode, Wiring};
 use super::{HostError, Settings, door, port};
 use crate::bridge::attach::{Far, Link};
 use crate::bridge::identity::Identity;
-use crate::bridge::wire::{self, Reader, Writer};
+use crate::bridge::wire;
 use crate::floor::error::Chain;
 use crate::floor::limits::{DRAIN, HTTP_LIFE, PORT_RETRY, RELEASE, RELEASE_TASKS};
 use crate::floor::log;
@@ -74,7 +74,6 @@ pub(super) struct Hosting {
 
 /// What a started host hands to the thread that started it.
 struct Running {
-    digest: String,
     links: Arc<Links>,
     http: Arc<Http>,
     watchdog: Watchdog,
@@ -107,13 +106,7 @@ impl Hosting {
             stop: stop.clone(),
         };
         let severed = shared.severed.clone();
-        let ((near_reader, near_writer), far) = wire::memory();
-        let own_peer = client.as_ref().map(|client| PeerId(client.peer));
-        let own = client.map(|client| Own {
-            client,
-            reader: far.0,
-            writer: far.1,
-        });
+        let own = client.as_ref().map(|client| PeerId(client.peer));
         let ended = CancellationToken::new();
         let guard = ended.clone().drop_guard();
         let (started, start) = oneshot::channel();
@@ -142,20 +135,16 @@ impl Hosting {
         let gone = || HostError::Runtime(io::Error::other("the host's thread ended"));
         match start.await.unwrap_or_else(|_| Err(gone())) {
             Ok(running) => {
+                let link = client.map(|client| converse_here(&running.links, &client));
                 let hosting = Self {
                     stop,
                     ended,
                     severed,
                     links: running.links,
                     http: running.http,
-                    own: own_peer,
+                    own,
                     _watchdog: running.watchdog,
                 };
-                let link = own_peer.map(|_| Link {
-                    reader: near_reader,
-                    writer: near_writer,
-                    far: Far::Own(running.digest),
-                });
                 Ok((hosting, link))
             }
             Err(error) => {
@@ -216,24 +205,31 @@ impl Hosting {
     }
 }
 
-/// The bridge of this process.
-struct Own {
-    client: Identity,
-    reader: Reader,
-    writer: Writer,
+/// Opens the link of the process's own bridge. Its conversation runs on that bridge's thread, so that a call which is
+/// answered at once crosses none, and one that blocks holds up nobody else (ADR-0009).
+fn converse_here(links: &Arc<Links>, client: &Identity) -> Link {
+    let ((reader, writer), far) = wire::memory();
+    let far_end = Arc::clone(links);
+    let auth = client.auth(String::new());
+    tokio::spawn(async move { far_end.converse(&auth, far.0, far.1).await });
+    Link {
+        reader,
+        writer,
+        far: Far::Own,
+        digest: links.digest().clone(),
+    }
 }
 
 /// The host's whole life.
 async fn live(
     shared: Shared,
     settings: Settings,
-    own: Option<Own>,
+    own: Option<PeerId>,
     mut stops: watch::Receiver<Option<Stop>>,
     started: oneshot::Sender<Result<Running, HostError>>,
 ) {
     let lost = CancellationToken::new();
-    let own_peer = own.as_ref().map(|own| PeerId(own.client.peer));
-    let (host, listener) = match Host::open(&shared, &settings, own_peer, lost.clone()).await {
+    let (host, listener) = match Host::open(&shared, &settings, own, lost.clone()).await {
         Ok(opened) => opened,
         Err(error) => {
             shared.ownership.release(Leave::Nothing);
@@ -255,11 +251,6 @@ async fn live(
     let door = door::watch(host.site.clone(), host.admission.clone(), lost.clone());
     let closing = CancellationToken::new();
     let mut tasks = JoinSet::new();
-    if let Some(own) = own {
-        let links = Arc::clone(&host.links);
-        let auth = own.client.auth(String::new());
-        tasks.spawn(async move { links.converse(&auth, own.reader, own.writer).await });
-    }
     tasks.spawn(
         host.clone()
             .serve(listener, shared.connections.clone(), closing.clone()),
@@ -272,7 +263,6 @@ async fn live(
         );
     }
     let running = Running {
-        digest: host.links.digest().to_owned(),
         links: Arc::clone(&host.links),
         http: Arc::clone(&host.http),
         watchdog,

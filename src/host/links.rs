@@ -21,7 +21,7 @@ use crate::lease::secret::Token;
 use crate::link::handshake::{Auth, Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript};
 use crate::link::line::Verb;
 use crate::mcp::{Engine, Revision};
-use crate::registry::PeerId;
+use crate::registry::{Digest, PeerId};
 
 /// How long a connection may take to become a link; the bridge itself waits far less.
 const HANDSHAKE: Duration = Duration::from_secs(3);
@@ -87,7 +87,7 @@ impl Links {
     }
 
     /// The digest of the registry behind them.
-    pub(super) fn digest(&self) -> &str {
+    pub(super) fn digest(&self) -> &Digest {
         self.engine.registry().digest()
     }
 
@@ -184,7 +184,7 @@ impl Links {
             root_id: intro.root_id.clone(),
             epoch: intro.epoch,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            digest: self.engine.registry().digest().to_owned(),
+            digest: self.digest().to_string(),
             mac: hex::encode(&intro.token.mac(&transcript.parts(Side::Host))),
         };
         attach::send(writer, Verb::Proof, &proof).await?;

@@ -133,7 +133,7 @@ impl Wiring {
             admission,
         };
         let presence: Arc<dyn Presence> = Arc::clone(&board) as Arc<dyn Presence>;
-        let engine = Engine::new(Arc::new(registry), presence, changes, about);
+        let engine = Engine::new(registry, presence, changes, about);
         Ok(Self {
             engine,
             board,

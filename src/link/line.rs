@@ -5,6 +5,7 @@
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
+use crate::floor::jsonrpc::Frame;
 use crate::floor::limits::FRAME_BYTES;
 
 /// What a line is about.
@@ -103,6 +104,8 @@ pub struct Line {
     pub verb: Verb,
     /// One JSON text without a newline.
     pub json: Bytes,
+    /// What the sender has parsed already of a frame; it never leaves the process.
+    pub frame: Option<Frame>,
 }
 
 /// Why bytes are no line; the link is closed, since its two ends no longer agree.
@@ -124,6 +127,18 @@ impl Line {
             seq,
             verb,
             json: json.into(),
+            frame: None,
+        }
+    }
+
+    /// A line that carries a client's frame.
+    #[must_use]
+    pub fn carry(seq: u64, verb: Verb, frame: Frame) -> Self {
+        Self {
+            seq,
+            verb,
+            json: frame.raw().clone(),
+            frame: Some(frame),
         }
     }
 
@@ -134,6 +149,7 @@ impl Line {
             seq,
             verb,
             json: Bytes::from_static(b"{}"),
+            frame: None,
         }
     }
 
@@ -171,6 +187,7 @@ impl Line {
             seq,
             verb,
             json: line.slice_ref(json),
+            frame: None,
         })
     }
 }
@@ -218,9 +235,7 @@ impl Lines {
     /// [`LineError::TooLong`], once per overlong line, whose rest is then skipped in bounded memory.
     pub fn cut(&mut self) -> Result<Option<Bytes>, LineError> {
         loop {
-            let newline = self.buffer[self.searched..]
-                .iter()
-                .position(|byte| *byte == b'\n');
+            let newline = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             match newline {
                 Some(at) => {
                     let mut line = self.buffer.split_to(self.searched + at + 1).freeze();

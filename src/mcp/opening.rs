@@ -98,6 +98,17 @@ impl Engine {
         mut result: Map<String, Value>,
         cache: Option<(u64, &str)>,
     ) -> Value {
+        self.complete(revision, &mut result, cache);
+        Value::Object(result)
+    }
+
+    /// [`Engine::finish`] in place.
+    pub(super) fn complete(
+        &self,
+        revision: Revision,
+        result: &mut Map<String, Value>,
+        cache: Option<(u64, &str)>,
+    ) {
         if let Some(note) = self.degraded() {
             let meta = result.entry("_meta").or_insert_with(|| json!({}));
             meta["majordomus/degraded"] = json!(note);
@@ -111,7 +122,6 @@ impl Engine {
             let meta = result.entry("_meta").or_insert_with(|| json!({}));
             meta["io.modelcontextprotocol/serverInfo"] = self.server_info(revision);
         }
-        Value::Object(result)
     }
 
     /// Why answers come from a server that is alone, if they do.

@@ -1,7 +1,8 @@
 //! The answer to one request, and what its carrier has to do with it.
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::error_code::ErrorCode;
 use super::revision::Revision;
@@ -35,10 +36,38 @@ pub struct Reply {
 /// What handling a method comes to: a result object, or a protocol error.
 pub(super) type Outcome = Result<Success, Failure>;
 
+/// A result object, as it is rendered.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Body {
+    Json(Value),
+    Tool(ToolResult),
+}
+
+/// The result of `tools/call`, which is written without building it first: every call pays for it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolResult {
+    pub(super) content: Vec<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) structured_content: Option<Value>,
+    pub(super) is_error: bool,
+    /// What results of the revision carry beside their own.
+    #[serde(flatten)]
+    pub(super) common: Map<String, Value>,
+}
+
+/// A text block.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
+pub(super) struct Text {
+    pub(super) text: String,
+}
+
 /// A result and its consequences.
 #[derive(Debug)]
 pub(super) struct Success {
-    pub(super) result: Value,
+    pub(super) result: Body,
     pub(super) keep: Option<Keep>,
     pub(super) receipt: bool,
     pub(super) negotiated: Option<Revision>,
@@ -46,6 +75,10 @@ pub(super) struct Success {
 
 impl Success {
     pub(super) fn new(result: Value) -> Self {
+        Self::of(Body::Json(result))
+    }
+
+    pub(super) fn of(result: Body) -> Self {
         Self {
             result,
             keep: None,

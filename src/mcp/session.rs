@@ -1,6 +1,6 @@
 //! One client's conversation: who it is, what it subscribed to, and what of it is running.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -70,7 +70,7 @@ pub(super) struct State {
     pub(super) listens: BTreeMap<u64, Listen>,
     /// The client knows another registry's lists; a listen that is opened anew is told so.
     pub(super) lists_stale: bool,
-    running: HashMap<u64, CancellationToken>,
+    running: BTreeMap<u64, CancellationToken>,
 }
 
 impl Session {
@@ -86,7 +86,7 @@ impl Session {
                 subscriptions: BTreeSet::new(),
                 listens: BTreeMap::new(),
                 lists_stale: false,
-                running: HashMap::new(),
+                running: BTreeMap::new(),
             }),
         })
     }

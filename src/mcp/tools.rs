@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::engine::{Engine, Standing, Turn};
 use super::error_code::ErrorCode;
-use super::reply::{Failure, Keep, Outcome, Success};
+use super::reply::{Body, Failure, Keep, Outcome, Success, Text, ToolResult};
 use super::revision::Revision;
 use super::session::Message;
 use crate::floor::{hex, jsonrpc};
@@ -33,7 +33,7 @@ impl Engine {
         let slot = capability.retain.and_then(|retain| retain(&arguments));
         let answer = self.call(capability, &turn, arguments, token).await?;
         let kept = slot.filter(|_| answer.is_ok());
-        let mut success = Success::new(self.tool_result(turn.revision, answer)?);
+        let mut success = Success::of(Body::Tool(self.tool_result(turn.revision, answer)?));
         success.receipt = turn.request.key.is_some()
             && matches!(capability.retry, Retry::Keyed | Retry::Converging);
         if let Some(slot) = kept {
@@ -126,19 +126,22 @@ impl Engine {
         self.registry.call(capability, call).await
     }
 
-    fn tool_result(&self, revision: Revision, answer: Answer) -> Result<Value, Failure> {
-        let mut result = Map::new();
-        match answer {
+    fn tool_result(&self, revision: Revision, answer: Answer) -> Result<ToolResult, Failure> {
+        let mut common = Map::new();
+        let mut result = match answer {
             Ok(value) => {
-                let mut content = vec![json!({ "type": "text", "text": value.to_string() })];
-                if let Some(reason) = self.degraded() {
-                    content.push(json!({ "type": "text", "text": format!("degraded: {reason}") }));
+                let mut content = vec![Text {
+                    text: value.to_string(),
+                }];
+                content.extend(self.degraded().map(|reason| Text {
+                    text: format!("degraded: {reason}"),
+                }));
+                ToolResult {
+                    content,
+                    structured_content: (revision >= Revision::V20250618).then_some(value),
+                    is_error: false,
+                    common: Map::new(),
                 }
-                result.insert("content".to_owned(), json!(content));
-                if revision >= Revision::V20250618 {
-                    result.insert("structuredContent".to_owned(), value);
-                }
-                result.insert("isError".to_owned(), json!(false));
             }
             Err(refusal) if refusal.code == RefusalCode::Internal => {
                 return Err(protocol_error(&refusal));
@@ -149,18 +152,21 @@ impl Engine {
                     text.push_str("\nhint: ");
                     text.push_str(hint);
                 }
-                result.insert(
-                    "content".to_owned(),
-                    json!([{ "type": "text", "text": text }]),
-                );
-                result.insert("isError".to_owned(), json!(true));
-                result.insert(
+                common.insert(
                     "_meta".to_owned(),
                     json!({ "majordomus/code": refusal.code.as_str() }),
                 );
+                ToolResult {
+                    content: vec![Text { text }],
+                    structured_content: None,
+                    is_error: true,
+                    common: Map::new(),
+                }
             }
-        }
-        Ok(self.finish(revision, result, None))
+        };
+        self.complete(revision, &mut common, None);
+        result.common = common;
+        Ok(result)
     }
 }
 
@@ -204,7 +210,8 @@ fn protocol_error(refusal: &Refusal) -> Failure {
 
 /// Progress goes to the client that gave a token, and never goes back.
 fn progress(turn: &Turn<'_>) -> Progress {
-    let Some(token) = turn.params.pointer("/_meta/progressToken").cloned() else {
+    let meta = turn.params.get("_meta");
+    let Some(token) = meta.and_then(|meta| meta.get("progressToken")).cloned() else {
         return Progress::none();
     };
     let (outbound, about) = (turn.session.outbound.clone(), turn.request.number);

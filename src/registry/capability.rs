@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call::{Answer, Call};
+use super::schema::Schema;
 
 /// What a capability does to the world; method and annotations follow from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -174,9 +175,9 @@ pub struct Capability {
     /// What a model is told: when to use it and what comes back.
     pub description: &'static str,
     /// JSON Schema 2020-12 of the arguments; root type `object`; definitions under `$defs`.
-    pub input: Value,
+    pub input: Schema,
     /// JSON Schema 2020-12 of the answer; root type `object`; definitions under `$defs`.
-    pub output: Value,
+    pub output: Schema,
     /// What a resend may do.
     pub retry: Retry,
     /// Under which names it appears.

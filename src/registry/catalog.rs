@@ -1,23 +1,27 @@
 //! The registry itself: built once, checked, immutable.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::call::{Answer, Call, Refusal, RefusalCode};
 use super::capability::Capability;
 use super::checks::{self, RegistryError};
-use super::{digest, guard, validate};
+use super::digest::Digest;
+use super::{digest, guard, tools, validate};
+use crate::floor::deferred::Deferred;
 
 /// Every capability of this server.
 #[derive(Debug)]
 pub struct Registry {
-    capabilities: Vec<Capability>,
+    capabilities: Arc<[Capability]>,
     ids: HashMap<&'static str, usize>,
     tools: HashMap<&'static str, usize>,
     resources: HashMap<&'static str, usize>,
     templates: Vec<usize>,
-    digest: String,
+    digest: Digest,
+    tokens: Deferred<usize>,
 }
 
 /// What a resource URI names.
@@ -30,14 +34,18 @@ pub struct Read<'a> {
 }
 
 impl Registry {
-    /// Checks the declarations and freezes them, in the order given.
+    /// Checks the declarations and freezes them, in the order given. No schema is looked at: see
+    /// [`Registry::verify`].
     ///
     /// # Errors
     /// The first mistake, naming both sides; see [`RegistryError`].
     pub fn new(capabilities: Vec<Capability>) -> Result<Self, RegistryError> {
-        checks::all(&capabilities)?;
+        checks::declarations(&capabilities)?;
+        let capabilities: Arc<[Capability]> = capabilities.into();
+        let (digested, counted) = (Arc::clone(&capabilities), Arc::clone(&capabilities));
         let mut registry = Self {
-            digest: digest::of(&capabilities),
+            digest: Deferred::new(move || digest::of(&digested)),
+            tokens: Deferred::new(move || tools::tokens(&counted)),
             capabilities,
             ids: HashMap::new(),
             tools: HashMap::new(),
@@ -56,6 +64,15 @@ impl Registry {
             }
         }
         Ok(registry)
+    }
+
+    /// Checks every schema and example, which are the same in every process of a build: a test and `validate` do it, and
+    /// a start does not wait for it.
+    ///
+    /// # Errors
+    /// The first mistake, naming both sides; see [`RegistryError`].
+    pub fn verify(&self) -> Result<(), RegistryError> {
+        checks::contents(&self.capabilities)
     }
 
     /// Returns every capability in the order of its declaration.
@@ -96,10 +113,16 @@ impl Registry {
     }
 
     /// Returns the SHA-256 of all declarations and the crate's version, 64 hex: two builds with one digest serve the
-    /// same.
+    /// same. It is computed at the first look.
     #[must_use]
-    pub fn digest(&self) -> &str {
+    pub fn digest(&self) -> &Digest {
         &self.digest
+    }
+
+    /// Returns about how many tokens `tools/list` costs a model (I10).
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        *self.tokens
     }
 
     /// Checks arguments against the input schema; [`Registry::call`] does it too.

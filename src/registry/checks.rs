@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::capability::{Capability, Kind, Retry};
-use super::schema::{self, SchemaError};
+use super::schema::SchemaError;
 use super::validate::{self, Fault};
 
 /// Where every route starts.
@@ -172,15 +172,22 @@ pub enum RegistryError {
     },
 }
 
-/// Checks all declarations, one by one and against each other.
-pub(super) fn all(capabilities: &[Capability]) -> Result<(), RegistryError> {
+/// Checks all declarations, one by one and against each other, as far as no schema is looked at.
+pub(super) fn declarations(capabilities: &[Capability]) -> Result<(), RegistryError> {
     for capability in capabilities {
         id(capability)?;
         names(capability)?;
         kind(capability)?;
-        schemas(capability)?;
     }
-    clashes(capabilities)?;
+    clashes(capabilities)
+}
+
+/// Checks every schema, and what the declarations say about them.
+pub(super) fn contents(capabilities: &[Capability]) -> Result<(), RegistryError> {
+    for capability in capabilities {
+        schemas(capability)?;
+        variables_of(capability)?;
+    }
     super::openapi::components(capabilities).map(drop)
 }
 
@@ -278,6 +285,12 @@ fn kind(capability: &Capability) -> Result<(), RegistryError> {
     if capability.retain.is_some() && retry != Retry::Converging {
         return Err(RegistryError::RetainedNotConverging { id, retry });
     }
+    Ok(())
+}
+
+/// A resource's URI gives the arguments, all that are required and no others.
+fn variables_of(capability: &Capability) -> Result<(), RegistryError> {
+    let id = capability.id;
     let Some(uri) = capability.exposure.resource else {
         return Ok(());
     };
@@ -330,7 +343,8 @@ pub(super) fn variables(uri: &str) -> Option<Vec<&str>> {
 fn schemas(capability: &Capability) -> Result<(), RegistryError> {
     let id = capability.id;
     for (side, schema) in [("input", &capability.input), ("output", &capability.output)] {
-        schema::verify(schema).map_err(|fault| RegistryError::BadSchema { id, side, fault })?;
+        let bad = |fault| RegistryError::BadSchema { id, side, fault };
+        schema.verify().map_err(bad)?;
     }
     for example in &capability.examples {
         validate::check(&capability.input, &example.arguments).map_err(|fault| {

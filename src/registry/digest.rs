@@ -6,6 +6,10 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::capability::Capability;
+use crate::floor::deferred::Deferred;
+
+/// The digest of a registry, 64 hex digits, computed when somebody first looks at it.
+pub type Digest = Deferred<String>;
 
 /// Returns the SHA-256 of the crate's version and every declaration, lower-case hex; the order of declarations and of
 /// keys does not count.
@@ -45,7 +49,7 @@ pub(crate) fn declaration(capability: &Capability) -> Value {
     })
 }
 
-/// Writes `value` as JSON with sorted keys and without white space. Every start of a process waits for it.
+/// Writes `value` as JSON with sorted keys and without white space.
 fn canonical(value: &Value, text: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {

@@ -6,7 +6,8 @@
 //! death may do (I6). *Projection*: what `mcp`, `http`, `cli` and the reference make of the declarations.
 //!
 //! A registry is built once at start, checked, and immutable from then on. A mistake in it stops the process at start
-//! with a message naming both sides.
+//! with a message naming both sides. What a build's schemas say is the same in each of its processes, so they are made
+//! when somebody looks, and a test and `validate` hold them to their word.
 
 pub mod call;
 pub mod caller;
@@ -14,7 +15,7 @@ pub mod capability;
 pub mod catalog;
 pub mod changes;
 pub mod checks;
-pub(crate) mod digest;
+pub mod digest;
 mod guard;
 pub mod openapi;
 pub mod presence;
@@ -30,4 +31,5 @@ pub use capability::{Capability, Example, Exposure, Handler, Kind, Retry};
 pub use catalog::{Read, Registry};
 pub use changes::Changes;
 pub use checks::RegistryError;
+pub use digest::Digest;
 pub use presence::Presence;

@@ -96,8 +96,9 @@ mod tests {
                 "list": {"type": "array", "items": {"type": "integer"}},
                 "names": {"type": "array", "items": {"$ref": "#/$defs/Name"}},
                 "any": {}, "mode": {"enum": ["1"]}, "tree": {"$ref": "#/$defs/Tree"},
-            }, "$defs": {"Tree": {"type": "object"}, "Name": {"type": "string"}}}),
-            output: json!({"type": "object"}),
+            }, "$defs": {"Tree": {"type": "object"}, "Name": {"type": "string"}}})
+            .into(),
+            output: json!({"type": "object"}).into(),
             retry: Retry::Safe,
             exposure: Exposure::default(),
             examples: Vec::new(),

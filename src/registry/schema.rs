@@ -13,8 +13,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
+
+use crate::floor::deferred::Deferred;
 
 const DEFS: &str = "#/$defs/";
 const COMPONENTS: &str = "#/components/schemas/";
@@ -110,6 +113,50 @@ pub enum SchemaError {
         /// The type.
         name: String,
     },
+}
+
+/// A declared schema, made when somebody first looks at it: a start needs none of them.
+#[derive(Debug, Clone)]
+pub struct Schema(Deferred<Result<Value, SchemaError>>);
+
+impl Schema {
+    /// Declares the schema of a type.
+    #[must_use]
+    pub fn of<T: ToSchema + 'static>() -> Self {
+        Self(Deferred::new(of::<T>))
+    }
+
+    /// Holds it to what MCP asks and the validator knows.
+    ///
+    /// # Errors
+    /// See [`SchemaError`].
+    pub fn verify(&self) -> Result<(), SchemaError> {
+        match &*self.0 {
+            Ok(schema) => verify(schema),
+            Err(error) => Err(error.clone()),
+        }
+    }
+}
+
+impl From<Value> for Schema {
+    fn from(schema: Value) -> Self {
+        Self(Ok(schema).into())
+    }
+}
+
+impl std::ops::Deref for Schema {
+    type Target = Value;
+
+    /// A type that has no schema fits nothing; [`Schema::verify`] says why.
+    fn deref(&self) -> &Value {
+        self.0.as_ref().unwrap_or(&Value::Bool(false))
+    }
+}
+
+impl Serialize for Schema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Value::serialize(self, serializer)
+    }
 }
 
 /// Returns the raw JSON Schema of a type, its definitions under `$defs`.

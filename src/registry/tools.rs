@@ -31,13 +31,6 @@ impl Registry {
         self.read("uriTemplate", |uri| uri.contains('{'))
     }
 
-    /// Returns about how many tokens `tools/list` costs a model (I10).
-    #[must_use]
-    pub fn tokens(&self) -> usize {
-        let bytes = serde_json::to_vec(&self.tools()).map_or(0, |text| text.len());
-        bytes.div_ceil(BYTES_PER_TOKEN)
-    }
-
     fn read(&self, key: &str, wanted: fn(&str) -> bool) -> Vec<Value> {
         let listed = |capability: &Capability| {
             let uri = capability.exposure.resource.filter(|uri| wanted(uri))?;
@@ -51,6 +44,13 @@ impl Registry {
         };
         self.all().iter().filter_map(listed).collect()
     }
+}
+
+/// About how many tokens the list of these capabilities' tools costs a model.
+pub(super) fn tokens(capabilities: &[Capability]) -> usize {
+    let tools: Vec<Value> = capabilities.iter().filter_map(tool).collect();
+    let bytes = serde_json::to_vec(&tools).map_or(0, |text| text.len());
+    bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
 fn tool(capability: &Capability) -> Option<Value> {

@@ -71,8 +71,8 @@ fn capability(
         kind,
         title: "Made up",
         description: "Made up.",
-        input,
-        output,
+        input: input.into(),
+        output: output.into(),
         retry: Retry::Safe,
         exposure: Exposure {
             tool: Some(id.trim_start_matches("a.")),
@@ -118,7 +118,7 @@ proptest! {
             capability("a.one", "/api/v1/one", Kind::Query, one, two),
             capability("a.two", "/api/v1/two", Kind::Command, three, four),
         ];
-        let registry = match Registry::new(list) {
+        let registry = match Registry::new(list).and_then(|registry| registry.verify().map(|()| registry)) {
             Ok(registry) => registry,
             Err(RegistryError::ConflictingComponents { name, .. }) => {
                 prop_assert!(NAMES.contains(&name.as_str()));

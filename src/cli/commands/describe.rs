@@ -51,8 +51,8 @@ pub fn whole(capability: &Capability) -> Value {
         .collect();
     if let Some(fields) = value.as_object_mut() {
         fields.insert("description".to_owned(), capability.description.into());
-        fields.insert("input".to_owned(), capability.input.clone());
-        fields.insert("output".to_owned(), capability.output.clone());
+        fields.insert("input".to_owned(), Value::clone(&capability.input));
+        fields.insert("output".to_owned(), Value::clone(&capability.output));
         fields.insert("examples".to_owned(), examples.into());
     }
     value

@@ -90,7 +90,7 @@ fn value(site: Option<&Site>, registry: &Registry, violations: &[String]) -> Val
     let list: Vec<Value> = registry.all().iter().map(capabilities::brief).collect();
     json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "registry": registry.digest(),
+        "registry": **registry.digest(),
         "checkout": site.map(Site::name),
         "preferred_url": site.map(preferred_url),
         "tools": registry.tools(),

@@ -186,8 +186,8 @@ fn capability(kind: Kind, route: Option<&'static str>) -> Capability {
         kind,
         title: "A test",
         description: "Serves this test.",
-        input: json!({ "type": "object" }),
-        output: json!({ "type": "object" }),
+        input: json!({ "type": "object" }).into(),
+        output: json!({ "type": "object" }).into(),
         retry: Retry::Safe,
         exposure: Exposure {
             route,

@@ -387,8 +387,8 @@ fn capability(id: &'static str, kind: Kind, route: &'static str, handler: Handle
         kind,
         title: "A test",
         description: "Serves the tests of this module.",
-        input,
-        output: json!({"type": "object"}),
+        input: input.into(),
+        output: json!({"type": "object"}).into(),
         retry: if kind == Kind::Command {
             Retry::Keyed
         } else {

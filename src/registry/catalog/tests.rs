@@ -30,8 +30,8 @@ fn capability(id: &'static str, handler: Handler) -> Capability {
         title: "Test",
         description: "Tests.",
         input: json!({"type": "object", "properties": {"n": {"type": "integer"}, "id": {"type": "string"}},
-            "additionalProperties": false}),
-        output: json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}),
+            "additionalProperties": false}).into(),
+        output: json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}).into(),
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),
@@ -120,7 +120,7 @@ fn the_digest_says_whether_two_registries_declare_the_same() {
         )
     };
     let other = || capability("test.other", Handler::inline(|_| Ok(json!({}))));
-    let digest = |list: Vec<Capability>| Registry::new(list).unwrap().digest().to_owned();
+    let digest = |list: Vec<Capability>| Registry::new(list).unwrap().digest().to_string();
     let first = digest(vec![echo(), other()]);
     assert_eq!(first.len(), 64);
     assert_eq!(first, digest(vec![other(), echo()]));

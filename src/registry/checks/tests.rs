@@ -12,8 +12,8 @@ fn sound(id: &'static str) -> Capability {
         kind: Kind::Query,
         title: "A query",
         description: "Reads.",
-        input: object.clone(),
-        output: object,
+        input: object.clone().into(),
+        output: object.into(),
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),
@@ -22,9 +22,14 @@ fn sound(id: &'static str) -> Capability {
     }
 }
 
+/// Checks everything, as `validate` does.
+fn built(capabilities: Vec<Capability>) -> Result<(), RegistryError> {
+    Registry::new(capabilities)?.verify()
+}
+
 #[track_caller]
 fn refused(capabilities: Vec<Capability>, parts: &[&str]) -> RegistryError {
-    let error = Registry::new(capabilities).unwrap_err();
+    let error = built(capabilities).unwrap_err();
     let text = error.to_string();
     for part in parts {
         assert!(text.contains(part), "`{part}` is not in: {text}");
@@ -84,7 +89,7 @@ fn a_tool_of_two_kinds_is_refused_as_such() {
 #[test]
 fn two_templates_that_differ_in_a_word_only_are_the_same() {
     let input = json!({"type": "object", "properties": {"id": {"type": "string"}, "name": {"type": "string"}}});
-    let mut both = pair(|c| c.input = input.clone());
+    let mut both = pair(|c| c.input = input.clone().into());
     both[0].exposure.resource = Some("majordomus://x/{id}");
     both[1].exposure.resource = Some("majordomus://x/{name}");
     refused(both, &["a.one", "a.two"]);
@@ -128,7 +133,7 @@ fn names_that_their_transport_does_not_take_are_refused() {
     for words in [empty, &[""], &["A"], &["--x"]] {
         refused(one(|c| c.exposure.cli = Some(words)), &["a.one"]);
     }
-    Registry::new(one(|c| {
+    built(one(|c| {
         c.exposure.tool = Some("0123456789012345678901234567890123456789012345678901234567890123");
     }))
     .unwrap();
@@ -153,27 +158,27 @@ fn kinds_keep_their_promises() {
     let needs =
         json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}});
     refused(
-        one(|c| (c.input, c.exposure.resource) = (needs.clone(), uri)),
+        one(|c| (c.input, c.exposure.resource) = (needs.clone().into(), uri)),
         &["a.one", "majordomus://x", "`id`"],
     );
     refused(
         one(|c| c.exposure.resource = Some("majordomus://x/{other}")),
         &["a.one", "`other`"],
     );
-    Registry::new(one(|c| {
-        (c.input, c.exposure.resource) = (needs, Some("majordomus://x/{id}"));
+    built(one(|c| {
+        (c.input, c.exposure.resource) = (needs.into(), Some("majordomus://x/{id}"));
     }))
     .unwrap();
 }
 
 #[test]
 fn schemas_and_examples_are_held_to_their_word() {
-    let bad = |schema: Value| one(|c| c.input = schema);
+    let bad = |schema: Value| one(|c| c.input = schema.into());
     refused(
         bad(json!({"type": "string"})),
         &["a.one", "input", "object"],
     );
-    refused(one(|c| c.output = json!(true)), &["a.one", "output"]);
+    refused(one(|c| c.output = json!(true).into()), &["a.one", "output"]);
     refused(
         bad(json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/Gone"}}})),
         &["a.one", "#/$defs/Gone"],
@@ -181,7 +186,7 @@ fn schemas_and_examples_are_held_to_their_word() {
     let strict = json!({"type": "object", "additionalProperties": false});
     refused(
         one(|c| {
-            c.input = strict;
+            c.input = strict.into();
             c.examples = vec![Example {
                 title: "wrong",
                 arguments: json!({"x": 1}),
@@ -197,13 +202,13 @@ fn components_of_one_name_must_be_equal() {
         json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/Thing"}},
             "$defs": {"Thing": {"type": kind}}})
     };
-    let mut both = pair(|c| c.output = with("string"));
+    let mut both = pair(|c| c.output = with("string").into());
     (both[0].exposure.route, both[1].exposure.route) = (Some("/api/v1/a"), Some("/api/v1/b"));
-    Registry::new(both.clone()).unwrap();
-    both[1].output = with("number");
+    built(both.clone()).unwrap();
+    both[1].output = with("number").into();
     refused(both, &["a.one", "a.two", "`Thing`"]);
     let mut clash = one(|c| c.exposure.route = Some("/api/v1/a"));
-    clash[0].output = json!({"type": "object", "$defs": {"Problem": {"type": "object"}}});
+    clash[0].output = json!({"type": "object", "$defs": {"Problem": {"type": "object"}}}).into();
     refused(clash, &["a.one", "every refusal", "`Problem`"]);
 }
 
