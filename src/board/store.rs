@@ -384,7 +384,8 @@ fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
         .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
         .optional()?;
     tracing::trace!(mode, "the board's file is open");
-    connection.execute_batch("PRAGMA synchronous=NORMAL;")?;
+    // The next owner reads what is in the log before it serves, so the log is folded in early.
+    connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=100;")?;
     tables::migrate(&mut connection)?;
     Ok(connection)
 }
