@@ -92,6 +92,11 @@ impl Board {
             scope,
             seq: draft.seq.unwrap_or_else(|| self.next_seq()),
             since: now().ms,
+            // Where there is nothing to say, there is nothing to end either.
+            until: draft
+                .lasts
+                .filter(|_| !draft.intent.trim().is_empty())
+                .map(|lasts| now().ms.saturating_add(millis(lasts))),
         };
         self.room().admits(peer.id, &draft.label, &announcement)?;
         if durable {
@@ -101,11 +106,11 @@ impl Board {
         let (id, label) = (peer.id, draft.label);
         let mut room = self.room();
         match room.get_mut(id) {
-            Some(known) => (known.until, known.seen) = (peer.until, peer.seen),
+            Some(known) => known.seen = peer.seen,
             None if caller.peer.is_some() => {
                 // Its session ended while the file was written.
                 drop(room);
-                self.forget(vec![id]);
+                self.left(id);
                 return Err(Refusal::new(RefusalCode::NotFound, "this peer has left"));
             }
             None => room.put(peer),
@@ -197,9 +202,6 @@ impl Board {
                 durable,
             });
         }
-        let until = draft
-            .lasts
-            .map(|lasts| now.ms.saturating_add(millis(lasts)));
         let known = match (&draft.handle, caller.transport, &caller.name) {
             (Some(handle), _, _) => Some(self.by_handle(handle)?),
             (None, Transport::Api, Some(name)) => self
@@ -208,7 +210,7 @@ impl Board {
             _ => None,
         };
         if let Some(mut peer) = known.and_then(|id| self.room().get(id).cloned()) {
-            (peer.seen, peer.until) = (now.ms, until);
+            peer.seen = now.ms;
             return Ok(Asker {
                 peer,
                 handle: None,
@@ -224,10 +226,8 @@ impl Board {
             let digest = digest(&handle);
             (Hold::Handle { digest }, Some(handle))
         };
-        let mut peer = Peer::new(PeerId::mint(), caller, hold, now);
-        peer.until = until;
         Ok(Asker {
-            peer,
+            peer: Peer::new(PeerId::mint(), caller, hold, now),
             handle,
             durable: true,
         })

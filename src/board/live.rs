@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::greeting;
 use super::peer::{Hold, Now, Peer, millis};
-use super::room::{Entered, Room};
+use super::room::{Entered, Over, Room};
 use super::store::{Owner, Place, Store, StoreError};
 use super::tables::{self, PeerRow};
 use super::view::{PeersView, Where};
@@ -199,21 +199,31 @@ impl Board {
 
     /// Shows out whoever is gone.
     pub(super) fn sweep(&self) {
-        let gone = self.room().sweep(now());
-        if gone.is_empty() {
+        let over = self.room().sweep(now());
+        if over.is_empty() {
             return;
         }
-        self.forget(gone);
+        self.forget(over);
         self.arrived.notify_waiters();
         self.news();
     }
 
-    pub(super) fn forget(&self, gone: Vec<PeerId>) {
-        self.store.behind("peer left", move |tx, owner| {
-            for id in gone {
+    pub(super) fn forget(&self, over: Over) {
+        self.store.behind("what is over", move |tx, owner| {
+            for id in over.peers {
                 tables::remove_peer(tx, owner, &id.to_string())?;
             }
+            for (id, label) in over.announcements {
+                tables::remove_announcement(tx, owner, &id.to_string(), &label)?;
+            }
             Ok(())
+        });
+    }
+
+    pub(super) fn left(&self, peer: PeerId) {
+        self.forget(Over {
+            peers: vec![peer],
+            ..Over::default()
         });
     }
 
@@ -306,7 +316,7 @@ impl Presence for Board {
 
     fn leave(&self, peer: PeerId) {
         if self.room().leave(peer) {
-            self.forget(vec![peer]);
+            self.left(peer);
             self.arrived.notify_waiters();
             self.news();
         }
@@ -344,7 +354,6 @@ pub(super) fn row(peer: &Peer, own: bool) -> PeerRow {
         own,
         joined: peer.joined,
         seen: peer.seen,
-        until: peer.until,
         handle: match &peer.hold {
             Hold::Handle { digest } => Some(digest.clone()),
             _ => None,

@@ -24,9 +24,16 @@ pub(super) struct Announcement {
     /// What wrote it; an older one never overwrites it.
     pub(super) seq: u64,
     pub(super) since: u64,
+    /// An end that was asked for, such as `announce --for`; else it ends with its peer.
+    pub(super) until: Option<u64>,
 }
 
 impl Announcement {
+    /// Whether the end that was asked for has come.
+    fn is_over(&self, now: Now) -> bool {
+        self.until.is_some_and(|until| now.ms >= until)
+    }
+
     /// About how much of the board it takes.
     pub(super) fn bytes(&self) -> usize {
         self.intent.len()
@@ -69,8 +76,6 @@ pub(super) struct Peer {
     pub(super) seen: u64,
     /// When the file was last told of `seen`.
     pub(super) kept: u64,
-    /// An end that was asked for, such as `announce --for`.
-    pub(super) until: Option<u64>,
     /// By label.
     pub(super) announcements: BTreeMap<String, Announcement>,
 }
@@ -86,7 +91,6 @@ impl Peer {
             joined: born(id).filter(|ms| *ms <= now.ms).unwrap_or(now.ms),
             seen: now.ms,
             kept: now.ms,
-            until: None,
             announcements: BTreeMap::new(),
         }
     }
@@ -121,11 +125,23 @@ impl Peer {
                 broken.is_some_and(|since| now.at.saturating_duration_since(since) >= COME_BACK)
             }
             Hold::Session => now.ms.saturating_sub(self.seen) >= millis(SESSION_EXPIRY),
-            Hold::Handle { .. } | Hold::Named => match self.until {
-                Some(until) => now.ms >= until,
-                None => now.ms.saturating_sub(self.seen) >= millis(HTTP_LIFE),
-            },
+            // Whoever said how long its words stay is here for as long as the last of them.
+            Hold::Handle { .. } | Hold::Named => {
+                let silent = self.seen.saturating_add(millis(HTTP_LIFE));
+                let ends = |each: &Announcement| each.until.unwrap_or(silent);
+                let asked = self.announcements.values().any(|each| each.until.is_some());
+                let last = self.announcements.values().map(ends).max();
+                now.ms >= last.filter(|_| asked).unwrap_or(silent)
+            }
         }
+    }
+
+    /// Takes what is over off the board, and returns its labels.
+    pub(super) fn end(&mut self, now: Now) -> Vec<String> {
+        let over = self
+            .announcements
+            .extract_if(.., |_, each| each.is_over(now));
+        over.map(|(label, _)| label).collect()
     }
 }
 

@@ -30,7 +30,6 @@ pub(super) fn peer(row: PeerRow, announcements: &[AnnouncementRow]) -> Option<Pe
         joined: row.joined,
         seen: row.seen,
         kept: row.seen,
-        until: row.until,
         announcements: announced,
     })
 }
@@ -42,6 +41,7 @@ fn announcement(row: &AnnouncementRow) -> Option<Announcement> {
         scope: scope::parse(&entries).ok()?,
         seq: row.seq,
         since: row.since,
+        until: row.until,
     })
 }
 
@@ -59,5 +59,6 @@ pub(super) fn row(peer: &str, label: &str, announcement: &Announcement) -> Annou
         scope: entries.join("\n"),
         seq: announcement.seq,
         since: announcement.since,
+        until: announcement.until,
     }
 }

@@ -21,6 +21,21 @@ pub(super) struct Room {
     since: Option<std::time::Instant>,
 }
 
+/// What a look at the room found to be over.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Over {
+    /// Peers that nothing holds any more, and those that were expected for too long.
+    pub(super) peers: Vec<PeerId>,
+    /// Announcements of peers that stay, by label.
+    pub(super) announcements: Vec<(PeerId, String)>,
+}
+
+impl Over {
+    pub(super) fn is_empty(&self) -> bool {
+        self.peers.is_empty() && self.announcements.is_empty()
+    }
+}
+
 /// What [`Room::enter`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entered {
@@ -141,8 +156,9 @@ impl Room {
         news
     }
 
-    /// Shows out whoever nothing holds any more, and returns them; also those that were expected for too long.
-    pub(super) fn sweep(&mut self, now: Now) -> Vec<PeerId> {
+    /// Shows out whoever nothing holds any more, gives up those that were expected for too long, and takes down the
+    /// announcements whose time is over.
+    pub(super) fn sweep(&mut self, now: Now) -> Over {
         let mut gone: Vec<_> = self
             .peers
             .values()
@@ -159,7 +175,15 @@ impl Room {
             gone.extend(std::mem::take(&mut self.expected));
             self.stood.clear();
         }
-        gone
+        let mut announcements = Vec::new();
+        for peer in self.peers.values_mut() {
+            let ended = peer.end(now).into_iter();
+            announcements.extend(ended.map(|label| (peer.id, label)));
+        }
+        Over {
+            peers: gone,
+            announcements,
+        }
     }
 
     /// Whether an announcement has a place: under its label, and on the board as a whole.

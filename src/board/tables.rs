@@ -17,7 +17,8 @@ use super::store::{Owner, StoreError};
 use crate::registry::OnceKey;
 
 /// The schema's steps; `user_version` says how many were taken.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
 CREATE TABLE owner (root TEXT, kernel TEXT, epoch INTEGER NOT NULL,
     PRIMARY KEY (root, kernel)) WITHOUT ROWID;
 CREATE TABLE peer (root TEXT, id TEXT, kernel TEXT NOT NULL, transport TEXT NOT NULL, name TEXT, version TEXT,
@@ -30,7 +31,14 @@ CREATE TABLE once (root TEXT, scope TEXT, seq INTEGER, digest TEXT NOT NULL, res
 CREATE TABLE ended (root TEXT, session TEXT, until INTEGER NOT NULL, PRIMARY KEY (root, session)) WITHOUT ROWID;
 CREATE TABLE line (root TEXT, file TEXT, number INTEGER, text TEXT NOT NULL,
     PRIMARY KEY (root, file, number)) WITHOUT ROWID;
-"];
+",
+    // An announcement has an end of its own, where one was asked for.
+    "
+ALTER TABLE announcement ADD COLUMN until INTEGER;
+UPDATE announcement SET until = (SELECT peer.until FROM peer WHERE peer.root = announcement.root AND peer.id = announcement.peer);
+ALTER TABLE peer DROP COLUMN until;
+",
+];
 
 /// A peer as the file keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +50,6 @@ pub(super) struct PeerRow {
     pub(super) own: bool,
     pub(super) joined: u64,
     pub(super) seen: u64,
-    pub(super) until: Option<u64>,
     pub(super) handle: Option<String>,
 }
 
@@ -55,6 +62,7 @@ pub(super) struct AnnouncementRow {
     pub(super) scope: String,
     pub(super) seq: u64,
     pub(super) since: u64,
+    pub(super) until: Option<u64>,
 }
 
 /// Brings the file to this program's schema.
@@ -95,7 +103,7 @@ pub(super) fn set_epoch(tx: &Connection, owner: &Owner, epoch: u64) -> rusqlite:
 pub(super) fn peers(connection: &Connection, owner: &Owner) -> rusqlite::Result<Vec<PeerRow>> {
     connection
         .prepare(
-            "SELECT id, transport, name, version, own, joined, seen, until, handle FROM peer
+            "SELECT id, transport, name, version, own, joined, seen, handle FROM peer
              WHERE root = ?1 AND (transport <> 'stdio' OR kernel = ?2)",
         )?
         .query_map(params![owner.root, owner.kernel], |row| {
@@ -107,8 +115,7 @@ pub(super) fn peers(connection: &Connection, owner: &Owner) -> rusqlite::Result<
                 own: row.get(4)?,
                 joined: row.get(5)?,
                 seen: row.get(6)?,
-                until: row.get(7)?,
-                handle: row.get(8)?,
+                handle: row.get(7)?,
             })
         })?
         .collect()
@@ -116,12 +123,12 @@ pub(super) fn peers(connection: &Connection, owner: &Owner) -> rusqlite::Result<
 
 pub(super) fn put_peer(tx: &Connection, owner: &Owner, peer: &PeerRow) -> rusqlite::Result<()> {
     tx.prepare_cached(
-        "INSERT OR REPLACE INTO peer (root, id, kernel, transport, name, version, own, joined, seen, until, handle)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT OR REPLACE INTO peer (root, id, kernel, transport, name, version, own, joined, seen, handle)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
     .execute(params![
         owner.root, peer.id, owner.kernel, peer.transport, peer.name, peer.version, peer.own, peer.joined, peer.seen,
-        peer.until, peer.handle
+        peer.handle
     ])
     .map(drop)
 }
@@ -153,7 +160,7 @@ pub(super) fn announcements(
     owner: &Owner,
 ) -> rusqlite::Result<Vec<AnnouncementRow>> {
     connection
-        .prepare("SELECT peer, label, intent, scope, seq, since FROM announcement WHERE root = ?1")?
+        .prepare("SELECT peer, label, intent, scope, seq, since, until FROM announcement WHERE root = ?1")?
         .query_map([&owner.root], |row| {
             Ok(AnnouncementRow {
                 peer: row.get(0)?,
@@ -162,6 +169,7 @@ pub(super) fn announcements(
                 scope: row.get(3)?,
                 seq: row.get(4)?,
                 since: row.get(5)?,
+                until: row.get(6)?,
             })
         })?
         .collect()
@@ -174,13 +182,27 @@ pub(super) fn put_announcement(
     row: &AnnouncementRow,
 ) -> rusqlite::Result<()> {
     tx.prepare_cached(
-        "INSERT INTO announcement (root, peer, label, intent, scope, seq, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-         ON CONFLICT (root, peer, label) DO UPDATE SET
-            intent = excluded.intent, scope = excluded.scope, seq = excluded.seq, since = excluded.since
+        "INSERT INTO announcement (root, peer, label, intent, scope, seq, since, until)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (root, peer, label) DO UPDATE SET intent = excluded.intent, scope = excluded.scope,
+            seq = excluded.seq, since = excluded.since, until = excluded.until
          WHERE excluded.seq >= announcement.seq",
     )?
-    .execute(params![owner.root, row.peer, row.label, row.intent, row.scope, row.seq, row.since])
+    .execute(params![
+        owner.root, row.peer, row.label, row.intent, row.scope, row.seq, row.since, row.until
+    ])
     .map(drop)
+}
+
+pub(super) fn remove_announcement(
+    tx: &Connection,
+    owner: &Owner,
+    peer: &str,
+    label: &str,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached("DELETE FROM announcement WHERE root = ?1 AND peer = ?2 AND label = ?3")?
+        .execute([&owner.root, peer, label])
+        .map(drop)
 }
 
 /// The first result under a key and the digest of its request.

@@ -35,6 +35,7 @@ fn says(intent: &str, entry: &str, seq: u64) -> Announcement {
         scope: scope::parse(&[entry]).unwrap(),
         seq,
         since: seq,
+        until: None,
     }
 }
 
@@ -57,10 +58,10 @@ fn a_broken_link_has_a_bounded_grace() {
     assert!(!room.detach(id, now), "no news");
     assert!(!room.get(id).unwrap().is_attached(now));
     let late = after(now, Duration::from_millis(4_999));
-    assert_eq!(room.sweep(late), []);
+    assert_eq!(room.sweep(late).peers, []);
     assert_eq!(room.enter(&caller, late), Entered::Changed);
     assert!(room.detach(id, late));
-    assert_eq!(room.sweep(after(late, COME_BACK)), [id]);
+    assert_eq!(room.sweep(after(late, COME_BACK)).peers, [id]);
     assert!(room.get(id).is_none());
 }
 
@@ -127,9 +128,9 @@ fn peers_without_a_link_expire_by_their_last_call() {
             .unwrap()
             .is_attached(ten_minutes)
     );
-    assert_eq!(room.sweep(ten_minutes), [named.peer.unwrap()]);
+    assert_eq!(room.sweep(ten_minutes).peers, [named.peer.unwrap()]);
     assert_eq!(
-        room.sweep(after(now, Duration::from_hours(24))),
+        room.sweep(after(now, Duration::from_hours(24))).peers,
         [session.peer.unwrap()]
     );
 }
@@ -142,7 +143,7 @@ fn whoever_is_expected_is_given_up_in_the_end() {
     assert!(!room.is_complete());
     room.enter(&back, now);
     assert!(!room.is_complete());
-    assert_eq!(room.sweep(after(now, COME_BACK)), [away]);
+    assert_eq!(room.sweep(after(now, COME_BACK)).peers, [away]);
     assert!(room.is_complete());
 }
 
