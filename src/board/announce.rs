@@ -9,17 +9,24 @@
 //! | plain HTTP with a name | the one of that name | in the file, for as long as was asked |
 //!
 //! A handle is 256 random bits and is kept only as a digest; the public id says nothing of it (I14).
+//!
+//! With an `Idempotency-Key`, sending it again converges: the file keeps under the key when and as what number it was
+//! written first, so a later announcement stands against a late copy; the handle is made of the key, so that whoever
+//! lost the first answer gets the same one. The answer says what stands now.
 
 use std::time::Duration;
 
 use super::live::{Board, now, row};
 use super::peer::{Announcement, Hold, Peer, millis};
+use super::tables::AnnouncementRow;
 use super::view::CollisionView;
-use super::{revive, scope, tables};
+use super::{once, revive, scope, tables};
+use crate::floor::clock;
 use crate::floor::error::Chain;
 use crate::floor::hex;
 use crate::floor::limits::HTTP_LIFE;
-use crate::registry::{Caller, PeerId, Presence as _, Refusal, RefusalCode, Transport};
+use crate::registry::{Caller, OnceKey, PeerId, Presence as _, Refusal, RefusalCode, Transport};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 /// What is announced.
@@ -37,6 +44,8 @@ pub struct Draft {
     pub lasts: Option<Duration>,
     /// What wrote it, where it can be replayed; a newer one than that stands against it.
     pub seq: Option<u64>,
+    /// A client's own key: under it this is written once.
+    pub key: Option<OnceKey>,
 }
 
 /// What stands now.
@@ -87,7 +96,7 @@ impl Board {
             handle,
             durable,
         } = self.asker(caller, &draft)?;
-        let announcement = Announcement {
+        let mut announcement = Announcement {
             intent: draft.intent.trim().to_owned(),
             scope,
             seq: draft.seq.unwrap_or_else(|| self.next_seq()),
@@ -100,7 +109,10 @@ impl Board {
         };
         self.room().admits(peer.id, &draft.label, &announcement)?;
         if durable {
-            self.keep(&peer, &draft.label, &announcement).await?;
+            let first = self
+                .keep(&peer, &draft.label, &announcement, draft.key)
+                .await?;
+            (announcement.seq, announcement.since, announcement.until) = first;
         }
         let place = self.place();
         let (id, label) = (peer.id, draft.label);
@@ -147,18 +159,35 @@ impl Board {
         })
     }
 
-    /// Keeps what no bridge replays, before it is answered.
+    /// Keeps what no bridge replays, before it is answered; returns its number, since when it stands and until when,
+    /// which are those of the first time where `key` was used before.
     async fn keep(
         &self,
         peer: &Peer,
         label: &str,
         announcement: &Announcement,
-    ) -> Result<(), Refusal> {
+        key: Option<OnceKey>,
+    ) -> Result<(u64, u64, Option<u64>), Refusal> {
         let peer_row = row(peer, false);
-        let announced = revive::row(&peer_row.id, label, announcement);
+        let mut announced = revive::row(&peer_row.id, label, announcement);
         let kept = self.store.write(move |tx, owner| {
+            let times = |row: &AnnouncementRow| (row.seq, row.since, row.until);
+            if let Some(key) = &key {
+                if let Some((digest, result)) = tables::once(tx, owner, key)? {
+                    let first = once::first(key, &digest, &result)?;
+                    let number = |name| first.get(name).and_then(Value::as_u64);
+                    announced.seq = number("seq").unwrap_or(announced.seq);
+                    announced.since = number("since").unwrap_or(announced.since);
+                    announced.until = number("until");
+                } else {
+                    let (seq, since, until) = times(&announced);
+                    let result = json!({"seq": seq, "since": since, "until": until});
+                    tables::put_once(tx, owner, key, &result.to_string(), clock::now_ms())?;
+                }
+            }
             tables::put_peer(tx, owner, &peer_row)?;
-            Ok(tables::put_announcement(tx, owner, &announced)?)
+            tables::put_announcement(tx, owner, &announced)?;
+            Ok(times(&announced))
         });
         kept.await.map_err(|error| {
             tracing::warn!(error = %Chain(&error), "an announcement was not kept");
@@ -172,11 +201,7 @@ impl Board {
     /// `not_found` for a handle that nobody has.
     pub fn by_handle(&self, handle: &str) -> Result<PeerId, Refusal> {
         self.sweep();
-        let wanted = digest(handle);
-        let found = self
-            .room()
-            .find(|peer| matches!(&peer.hold, Hold::Handle { digest } if *digest == wanted));
-        let Some(id) = found else {
+        let Some(id) = self.of_handle(handle) else {
             let minutes = HTTP_LIFE.as_secs() / 60;
             return Err(Refusal::new(
                 RefusalCode::NotFound,
@@ -186,6 +211,12 @@ impl Board {
         };
         self.seen(id);
         Ok(id)
+    }
+
+    fn of_handle(&self, handle: &str) -> Option<PeerId> {
+        let wanted = digest(handle);
+        self.room()
+            .find(|peer| matches!(&peer.hold, Hold::Handle { digest } if *digest == wanted))
     }
 
     fn asker(&self, caller: &Caller, draft: &Draft) -> Result<Asker, Refusal> {
@@ -202,8 +233,16 @@ impl Board {
                 durable,
             });
         }
+        let named = caller.transport == Transport::Api && caller.name.is_some();
+        // What is sent again without a name or a handle is known by its key.
+        let keyed = draft
+            .key
+            .as_ref()
+            .filter(|_| draft.handle.is_none() && !named);
+        let made = keyed.map(|key| digest(&format!("handle {}", key.scope)));
         let known = match (&draft.handle, caller.transport, &caller.name) {
             (Some(handle), _, _) => Some(self.by_handle(handle)?),
+            _ if made.is_some() => made.as_ref().and_then(|handle| self.of_handle(handle)),
             (None, Transport::Api, Some(name)) => self
                 .room()
                 .find(|peer| peer.hold == Hold::Named && peer.name.as_ref() == Some(name)),
@@ -213,16 +252,15 @@ impl Board {
             peer.seen = now.ms;
             return Ok(Asker {
                 peer,
-                handle: None,
+                handle: made,
                 durable: true,
             });
         }
         self.room().has_place()?;
-        let named = caller.transport == Transport::Api && caller.name.is_some();
         let (hold, handle) = if named {
             (Hold::Named, None)
         } else {
-            let handle = new_handle()?;
+            let handle = made.map_or_else(new_handle, Ok)?;
             let digest = digest(&handle);
             (Hold::Handle { digest }, Some(handle))
         };

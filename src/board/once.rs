@@ -106,7 +106,11 @@ impl Board {
     }
 }
 
-fn first(key: &OnceKey, digest: &str, result: &str) -> Result<Value, StoreError> {
+/// Reads the first result under a key.
+///
+/// # Errors
+/// `conflict` for a key of another request.
+pub(super) fn first(key: &OnceKey, digest: &str, result: &str) -> Result<Value, StoreError> {
     if digest != key.digest {
         return Err(StoreError::Refused(
             Refusal::new(

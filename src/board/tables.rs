@@ -11,9 +11,14 @@
 //!
 //! Times are milliseconds since the epoch of Unix. `user_version` counts the schema; a newer one is left alone.
 
+use std::borrow::Cow;
+
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
+use sha2::{Digest as _, Sha256};
+
 use super::store::{Owner, StoreError};
+use crate::floor::hex;
 use crate::registry::OnceKey;
 
 /// The schema's steps; `user_version` says how many were taken.
@@ -205,6 +210,15 @@ pub(super) fn remove_announcement(
         .map(drop)
 }
 
+/// The scope of a key as the file knows it: handles are made of a client's own, and none may be in a file (I14).
+fn scope(key: &OnceKey) -> Cow<'_, str> {
+    if key.is_of_client() {
+        let digest = Sha256::digest(key.scope.as_bytes());
+        return format!("{}{}", OnceKey::HTTP, hex::encode(&digest)).into();
+    }
+    (&*key.scope).into()
+}
+
 /// The first result under a key and the digest of its request.
 pub(super) fn once(
     tx: &Connection,
@@ -214,7 +228,7 @@ pub(super) fn once(
     tx.prepare_cached(
         "SELECT digest, result FROM once WHERE root = ?1 AND scope = ?2 AND seq = ?3",
     )?
-    .query_row(params![owner.root, key.scope, key.seq], |row| {
+    .query_row(params![owner.root, scope(key), key.seq], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })
     .optional()
@@ -231,7 +245,12 @@ pub(super) fn put_once(
         "INSERT INTO once (root, scope, seq, digest, result, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
     .execute(params![
-        owner.root, key.scope, key.seq, key.digest, result, at
+        owner.root,
+        scope(key),
+        key.seq,
+        key.digest,
+        result,
+        at
     ])
     .map(drop)
 }

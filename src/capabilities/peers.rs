@@ -165,6 +165,7 @@ async fn announce(services: Services, call: Call) -> Answer {
             .name
             .map(|name| name.chars().filter(|c| !c.is_control()).collect());
     }
+    let key = call.key;
     let draft = Draft {
         intent: asked.intent,
         scope: asked.scope,
@@ -174,11 +175,11 @@ async fn announce(services: Services, call: Call) -> Answer {
             .for_seconds
             .filter(|_| plain)
             .map(|seconds| Duration::from_secs(seconds.into())),
-        seq: call
-            .key
+        seq: key
             .as_ref()
-            .map(|key| key.seq)
-            .filter(|seq| *seq > 0 && caller.peer.is_some()),
+            .filter(|key| !key.is_of_client() && caller.peer.is_some())
+            .map(|key| key.seq),
+        key: key.filter(crate::registry::OnceKey::is_of_client),
     };
     // A replayed frame is one of those that others wait for: it must not wait for them.
     let settled = match call.delivery {

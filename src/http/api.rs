@@ -2,8 +2,8 @@
 //!
 //! The kind decides the method. A query or resource is GET (and HEAD), its arguments the query string, read as the
 //! schema says. A command is POST with one JSON object; it runs to its end even if its client hangs up, and only
-//! while this process admits commands (I1). `Idempotency-Key` gives a keyed command its key: the second of two equal
-//! requests gets the first answer (I6).
+//! while this process admits commands (I1). `Idempotency-Key` gives a command its key: of two equal requests the
+//! second changes nothing (I6); a command that cannot promise that refuses it.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use super::problem::{Code, Problem};
 use super::state::Http;
 use crate::floor::hex;
 use crate::registry::{
-    Call, Caller, Capability, Delivery, Kind, OnceKey, Progress, Transport, query,
+    Call, Caller, Capability, Delivery, Kind, OnceKey, Progress, Transport, query, takes_key,
 };
 
 /// The header that makes a command keyed.
@@ -87,6 +87,9 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
         return Ok(http.registry().call(capability, call).await?);
     }
     let (arguments, key) = from_body(http, capability, &head, body).await?;
+    if key.is_some() {
+        takes_key(capability)?;
+    }
     if !http.serving() {
         return Err(Problem::new(
             Code::NotServing,
@@ -157,7 +160,7 @@ async fn from_body(
         .map(Credential::scope)
         .unwrap_or_default();
     let key = idempotency_key(&head.headers)?.map(|key| OnceKey {
-        scope: format!("http:{scope}:{key}"),
+        scope: http.parts().secrets.once(&scope, key),
         seq: 0,
         digest: digest(capability.id, &raw),
     });
@@ -181,7 +184,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Probl
         return Ok(None);
     };
     let key = value.to_str().ok().filter(|key| {
-        let visible = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+        let visible = |byte: u8| byte.is_ascii_graphic();
         !key.is_empty() && key.len() <= KEY_CHARS && key.bytes().all(visible)
     });
     match key {

@@ -1,5 +1,7 @@
 //! The checkout's token as HTTP uses it: compared, and the root of two keys; never shown.
 //!
+//! *Once-scope*: what stands for an `Idempotency-Key`; handles are made of it, so that it must not be guessed.
+//!
 //! Page tokens and session ids carry what they mean and a MAC, so that the next owner, who reads the same token,
 //! takes them over without a table. Each kind has a key of its own, bound to the root id.
 
@@ -9,6 +11,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
+
+use crate::floor::hex;
+use crate::registry::OnceKey;
 
 /// What a signed text is for; another purpose is another key.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +34,7 @@ pub struct Secrets {
     page: [u8; 32],
     session: [u8; 32],
     server: [u8; 32],
+    once: [u8; 32],
 }
 
 impl Secrets {
@@ -53,6 +59,7 @@ impl Secrets {
             page: derive("page"),
             session: derive("session"),
             server: derive("server"),
+            once: derive("once"),
         }
     }
 
@@ -93,6 +100,12 @@ impl Secrets {
             .verify_slice(&presented)
             .ok()?;
         Some(text)
+    }
+
+    /// Returns the scope of a [`OnceKey`] for what the credential `scope` sends under `key`.
+    pub(crate) fn once(&self, scope: &str, key: &str) -> String {
+        let mac = mac(&self.once, &[scope.as_bytes(), b"\0", key.as_bytes()]);
+        format!("{}{}", OnceKey::HTTP, hex::encode(&mac))
     }
 
     fn key(&self, purpose: Purpose) -> &[u8; 32] {

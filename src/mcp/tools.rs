@@ -14,6 +14,7 @@ use super::session::Message;
 use crate::floor::{hex, jsonrpc};
 use crate::registry::{
     Answer, Call, Capability, Delivery, Kind, OnceKey, Progress, Refusal, RefusalCode, Retry,
+    takes_key,
 };
 
 impl Engine {
@@ -91,6 +92,10 @@ impl Engine {
         arguments: Value,
         token: &CancellationToken,
     ) -> Answer {
+        let by_client = |key: &String| key.starts_with(OnceKey::HTTP);
+        if turn.request.key.as_ref().is_some_and(by_client) {
+            takes_key(capability)?;
+        }
         if turn.request.delivery == Delivery::Resent && capability.retry == Retry::Once {
             return Err(Refusal::new(
                 RefusalCode::OutcomeUnknown,

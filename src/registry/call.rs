@@ -7,16 +7,43 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::{Caller, PeerId};
+use super::capability::{Capability, Retry};
 
 /// Identifies one request across owners: (peer, seq), checked against a digest of the frame (I6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OnceKey {
-    /// Who asks: a peer's id, or `http:<Idempotency-Key>` scoped by credential.
+    /// Who asks: a peer's id, or [`OnceKey::HTTP`] and what only who has token and `Idempotency-Key` can make of the two.
     pub scope: String,
-    /// The bridge's sequence number; 0 for HTTP.
+    /// The bridge's sequence number; of no meaning for HTTP.
     pub seq: u64,
     /// SHA-256 of the frame, lower-case hex.
     pub digest: String,
+}
+
+impl OnceKey {
+    /// How the scope of a client's own key begins.
+    pub const HTTP: &str = "http:";
+
+    /// Whether a client made it, and may use it for anything; a bridge numbers its frames.
+    #[must_use]
+    pub fn is_of_client(&self) -> bool {
+        self.scope.starts_with(Self::HTTP)
+    }
+}
+
+/// Refuses an `Idempotency-Key` where it would be a promise that nobody can keep.
+///
+/// # Errors
+/// `invalid_input` for a capability whose effect and key cannot be kept together.
+pub fn takes_key(capability: &Capability) -> Result<(), Refusal> {
+    if capability.retry != Retry::Once {
+        return Ok(());
+    }
+    let what = format!(
+        "`{}` takes no `Idempotency-Key`: sent twice, it is done twice",
+        capability.id
+    );
+    Err(Refusal::new(RefusalCode::InvalidInput, what).hint("send it without the header"))
 }
 
 /// How a call arrived.

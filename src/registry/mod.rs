@@ -25,7 +25,7 @@ pub mod tools;
 pub mod validate;
 pub mod words;
 
-pub use call::{Answer, Call, Delivery, OnceKey, Progress, Refusal, RefusalCode};
+pub use call::{Answer, Call, Delivery, OnceKey, Progress, Refusal, RefusalCode, takes_key};
 pub use caller::{Caller, PeerId, Transport};
 pub use capability::{Capability, Example, Exposure, Handler, Kind, Retry};
 pub use catalog::{Read, Registry};

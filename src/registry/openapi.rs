@@ -160,14 +160,17 @@ fn operation(capability: &Capability) -> Value {
     };
     if capability.kind == Kind::Command {
         object.insert("requestBody".to_owned(), body(capability));
-        if capability.retry == Retry::Keyed {
-            object.insert("parameters".to_owned(), json!([{
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": false,
-                "description": "Sent again with the same body, the first answer comes back and nothing happens twice.",
-                "schema": {"type": "string", "maxLength": 255},
-            }]));
+        if matches!(capability.retry, Retry::Keyed | Retry::Converging) {
+            object.insert(
+                "parameters".to_owned(),
+                json!([{
+                    "name": "Idempotency-Key",
+                    "in": "header",
+                    "required": false,
+                    "description": "Sent again with the same body, nothing happens twice.",
+                    "schema": {"type": "string", "maxLength": 255},
+                }]),
+            );
         }
     } else {
         let parameters = parameters(capability);

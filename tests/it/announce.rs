@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use crate::support::{BOUND, Repository, checks, wait_for};
 
+const ROUTE: &str = "/api/v1/peers/announce";
+
 /// The labels that stand under the only peer without a link.
 fn labels(list: &Value) -> Vec<String> {
     let outside = checks::peers(list)
@@ -34,4 +36,50 @@ fn each_announcement_ends_when_it_was_asked_to() {
     wait_for("the same under the next owner", BOUND, || {
         labels(&list()) == ["long"]
     });
+}
+
+/// Guards I6: an `Idempotency-Key` holds for what converges, too, and where it cannot hold it is refused.
+#[test]
+fn an_idempotency_key_makes_an_announcement_stand_once() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let post = |key: &str, body: Value| {
+        let http = repository.http().with("Idempotency-Key", key);
+        http.post(ROUTE, &body)
+    };
+    let body = json!({ "intent": "by hand", "scope": ["a"] });
+    let first = post("k1", body.clone()).expects(200).json();
+    let again = post("k1", body.clone()).expects(200).json();
+    assert_eq!(first, again, "the same peer and handle");
+    assert!(first["peer"].is_string(), "{first}");
+    let list = owner.tool("majordomus_peers", &json!({}));
+    assert_eq!(checks::peers(&list).len(), 2, "{list}");
+
+    let other = post("k1", json!({ "intent": "another", "scope": ["a"] })).expects(409);
+    assert_eq!(
+        other.header("content-type"),
+        Some("application/problem+json")
+    );
+
+    let newer = json!({ "intent": "newer", "scope": ["b"], "peer": first["peer"] });
+    post("k2", newer).expects(200);
+    let late = post("k1", body).expects(200).json();
+    assert_eq!(
+        late["scope"],
+        json!(["b"]),
+        "a late copy overwrites nothing"
+    );
+    let list = owner.tool("majordomus_peers", &json!({}));
+    assert!(list.to_string().contains("newer"), "{list}");
+
+    let stop = repository.http().with("Idempotency-Key", "k3");
+    let refused = stop
+        .post("/api/v1/server/stop", &json!({}))
+        .expects(422)
+        .json();
+    assert!(
+        refused["detail"].as_str().unwrap().contains("server.stop"),
+        "{refused}"
+    );
+    assert_eq!(post("a b", json!({ "intent": "x" })).status, 400);
 }

@@ -44,7 +44,7 @@ pub(crate) async fn answer(
         Err(refusal) => return *refusal,
     };
     let key = match api::idempotency_key(&head.headers) {
-        Ok(key) => key.map(|key| format!("http:{}:{key}", credential.scope())),
+        Ok(key) => key.map(|key| http.parts().secrets.once(&credential.scope(), key)),
         Err(problem) => return problem.into_response(),
     };
     let caller = Caller {
