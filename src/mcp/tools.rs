@@ -97,9 +97,16 @@ impl Engine {
             takes_key(capability)?;
         }
         if turn.request.delivery == Delivery::Resent && capability.retry == Retry::Once {
+            let cause = match &self.about.standing {
+                Standing::Alone {
+                    reason,
+                    holder: true,
+                } => reason.as_str(),
+                _ => "the owner died while this ran",
+            };
             return Err(Refusal::new(
                 RefusalCode::OutcomeUnknown,
-                "the owner died while this ran, and it may or may not have taken effect",
+                format!("{cause}, and it may or may not have taken effect"),
             )
             .hint("look whether it took effect before you call it again"));
         }

@@ -39,6 +39,25 @@ fn safe_calls_are_answered_alone_and_say_so_while_the_owner_sleeps() {
     );
 }
 
+/// Guards I5b: nobody died.
+#[test]
+fn a_once_call_of_a_sleeping_owner_is_told_who_sleeps() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    repository.ready();
+    owner.signal(Signal::SIGSTOP);
+    let answer = bridge.call("conformance_once", &json!({}));
+    assert!(checks::failed(&answer), "{answer}");
+    let text = answer.to_string();
+    for part in [&*owner.pid().to_string(), "stalled", "may or may not"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!text.contains("died"), "{text}");
+    owner.signal(Signal::SIGCONT);
+    checks::one_board(&[&owner, &bridge]);
+}
+
 /// Guards I5b.
 #[test]
 fn what_changes_something_is_refused_with_pid_and_state_while_the_owner_sleeps() {
