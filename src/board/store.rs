@@ -1,7 +1,7 @@
 //! The durable half of the board: one SQLite file, opened late, written behind or waited for.
 //!
-//! *Job*: one piece of work on the connection. Jobs run one after another in the order they were given, on a blocking
-//! thread that exists only while there are any. *Behind*: nobody waits for the job, and its failure is logged.
+//! *Job*: one piece of work on the connection. Jobs run one after another in the order they were given, on a thread
+//! that exists only while there are any; where the system gives no thread, they are told so. *Behind*: nobody waits for the job, and its failure is logged.
 //! *Fence*: each writing transaction first compares the epoch in the file with the one that this owner took; an owner
 //! that was superseded writes nothing and says so (I5).
 //!
@@ -26,6 +26,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -68,6 +69,9 @@ pub enum StoreError {
     /// The effect itself was refused; nothing was written.
     #[error("{0}")]
     Refused(Refusal),
+    /// The system gives no thread to do it on: the process is at a limit of memory or of processes.
+    #[error("the system gives no thread to write the board on: {0}")]
+    NoThread(io::ErrorKind),
     /// The job panicked or the process is ending.
     #[error("the board's file is not written any more")]
     Gone,
@@ -86,6 +90,8 @@ impl StoreError {
             Self::Newer { .. } => {
                 Refusal::new(code, self.to_string()).hint("update majordomus in this checkout")
             }
+            Self::NoThread(_) => Refusal::new(code, self.to_string())
+                .hint("raise `ulimit -u` and `ulimit -v`, or end other processes, then call again"),
             Self::Gone => Refusal::new(RefusalCode::Internal, self.to_string()),
             Self::Open(ref cause) => Refusal::new(
                 code,
@@ -139,7 +145,8 @@ pub struct Owner {
     pub kernel: String,
 }
 
-type Job = Box<dyn FnOnce(&Store) + Send>;
+/// Is told why where it cannot be done.
+type Job = Box<dyn FnOnce(Result<&Store, StoreError>) + Send>;
 
 #[derive(Default)]
 struct Queue {
@@ -223,7 +230,7 @@ impl Store {
         F: FnOnce(&Transaction<'_>, &Owner) -> Result<(), StoreError> + Send + 'static,
     {
         self.submit(Box::new(move |store| {
-            if let Err(error) = store.transact(f) {
+            if let Err(error) = store.and_then(|store| store.transact(f)) {
                 tracing::debug!(what, error = %Chain(&error), "the board was not written");
             }
         }));
@@ -258,7 +265,7 @@ impl Store {
         let (tell, told) = oneshot::channel();
         self.submit(Box::new(move |store| {
             // Nobody waits any more: the work is done all the same.
-            drop(tell.send(f(store)));
+            drop(tell.send(store.and_then(f)));
         }));
         told.await.unwrap_or(Err(StoreError::Gone))
     }
@@ -272,9 +279,22 @@ impl Store {
         queue.running = true;
         drop(queue);
         let store = Arc::clone(self);
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(move || store.drain())),
-            Err(_) => store.drain(),
+        // Not the runtime's pool: that panics where the system gives no thread, and keeps the job for ever.
+        let thread = thread::Builder::new().name("board".to_owned());
+        if let Err(error) = thread.spawn(move || store.drain()) {
+            self.give_up(error.kind());
+        }
+    }
+
+    /// Tells every job that there is no thread for it; the next one asks for a thread again.
+    fn give_up(&self, why: io::ErrorKind) {
+        tracing::warn!(%why, "the system gives no thread to write the board on");
+        let mut queue = lock(&self.queue);
+        queue.running = false;
+        let jobs = std::mem::take(&mut queue.jobs);
+        drop(queue);
+        for job in jobs {
+            job(Err(StoreError::NoThread(why)));
         }
     }
 
@@ -286,7 +306,7 @@ impl Store {
                 return;
             };
             drop(queue);
-            if catch_unwind(AssertUnwindSafe(|| job(self))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| job(Ok(self)))).is_err() {
                 tracing::error!("a job of the board panicked");
             }
         }

@@ -26,8 +26,10 @@ pub mod serving;
 pub mod settings;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser as _;
+use signal_hook::consts::SIGXFSZ;
 
 use self::arguments::Arguments;
 use self::context::Context;
@@ -38,6 +40,8 @@ use self::settings::Settings;
 /// Runs the command line of this process.
 #[must_use]
 pub fn run() -> ExitCode {
+    // A write past `ulimit -f` then fails as on a full disk, and ends nobody.
+    drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
     let settings = Settings::read();
     let screen = Screen::new(&settings);
     let arguments = match Arguments::try_parse() {

@@ -86,6 +86,12 @@ pub enum FileError {
     Io(#[source] io::Error),
 }
 
+/// Whether the system refused because this process, or the machine, may open no more files. It says nothing of the file.
+#[must_use]
+pub fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
 /// Opens a plain file without following a link at its name and without ever waiting.
 ///
 /// `options` says how (read, write, create); the flags `O_NOFOLLOW`, `O_NONBLOCK` and, by Rust's default, `O_CLOEXEC` are

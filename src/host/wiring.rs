@@ -114,8 +114,10 @@ impl Wiring {
                 let (site, token) = (settings.site.clone(), Arc::clone(token));
                 Admission::by(move || {
                     // A server whose token is gone can be reached by nobody who comes new.
-                    let known = site.as_ref().is_none_or(|site| {
-                        Token::read(site).is_ok_and(|now| now.matches(token.reveal().as_bytes()))
+                    let known = site.as_ref().is_none_or(|site| match Token::read(site) {
+                        Ok(now) => now.matches(token.reveal().as_bytes()),
+                        // Handing over would help nobody: the next owner may be this process again.
+                        Err(error) => error.is_exhausted(),
                     });
                     let admits = known && ownership.admits();
                     if !admits {

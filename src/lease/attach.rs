@@ -258,6 +258,10 @@ fn reason(why: Why, kernel: &Kernel, failure: Option<ProbeFailure>) -> AloneReas
                 format!("df -h {folder}"),
             )
         }
+        (_, Some(Trouble::Files)) => (
+            "this process may open no more files".to_owned(),
+            "ulimit -n".to_owned(),
+        ),
         (Why::Vanishing, None) => (
             format!("{lock} is removed as often as it is made"),
             "majordomus status".to_owned(),

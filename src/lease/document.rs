@@ -15,7 +15,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::floor::fs::{FileError, Kind, read_plain};
+use crate::floor::fs::{FileError, Kind, is_exhausted, read_plain};
 
 /// The schema that this version reads and writes.
 pub const SCHEMA: &str = "majordomus-mcp-lease/v1";
@@ -93,6 +93,9 @@ pub enum Fault {
     /// The system does not let us read it.
     #[error("cannot be read ({0})")]
     Unreadable(ErrorKind),
+    /// This process may open no more files, so nothing is known of the document.
+    #[error("cannot be read: this process may open no more files (`ulimit -n`)")]
+    Exhausted,
     /// It is no JSON object, or lacks a field, or a field has the wrong type.
     #[error("is no lease document (line {line}, column {column})")]
     Malformed {
@@ -122,6 +125,9 @@ impl Reading {
             Err(FileError::Absent) => (Self::Absent, None),
             Err(FileError::NotAFile(kind)) => (Self::Corrupt(Fault::NotAFile(kind)), None),
             Err(FileError::TooLong { limit: _ }) => (Self::Corrupt(Fault::TooLong), None),
+            Err(FileError::Io(error)) if is_exhausted(&error) => {
+                (Self::Corrupt(Fault::Exhausted), None)
+            }
             Err(FileError::Io(error)) => (Self::Corrupt(Fault::Unreadable(error.kind())), None),
         }
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::document::{Document, Reading, SCHEMA, State};
+use super::document::{Document, Fault, Reading, SCHEMA, State};
 use super::election::{Compared, Locked, Named, Opened, Os, Sight, Writer, Written};
 use super::name::{Name, NameError};
 use crate::floor::clock;
@@ -62,6 +62,8 @@ pub(super) enum Trouble {
     Lock(FileError),
     /// The document cannot be written.
     Write(io::Error),
+    /// The document cannot be read, because no file can be opened.
+    Files,
 }
 
 /// A file at one moment. Two equal ones mean: nobody replaced or wrote it in between.
@@ -218,6 +220,9 @@ impl Os for &Kernel {
                 ..
             }
         );
+        if reading == Reading::Corrupt(Fault::Exhausted) {
+            *guard(&self.trouble) = Some(Trouble::Files);
+        }
         *guard(&self.known) = metadata
             .filter(|_| is_mine)
             .map(|found| Fingerprint::of(&found));
@@ -345,7 +350,7 @@ impl Trouble {
     pub(super) fn blocked_by(&self) -> Option<Kind> {
         match self {
             Self::Lock(FileError::NotAFile(kind)) => Some(*kind),
-            Self::Lock(_) | Self::Folder(_) | Self::Write(_) => None,
+            Self::Lock(_) | Self::Folder(_) | Self::Write(_) | Self::Files => None,
         }
     }
 }

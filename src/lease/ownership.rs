@@ -30,6 +30,9 @@ pub enum LeaseError {
     /// The system refused.
     #[error("cannot write .ai/local/state/mcp/server.json")]
     Write(#[source] io::Error),
+    /// Whether the document is still ours cannot be seen.
+    #[error("this process may open no more files (`ulimit -n`)")]
+    Files,
 }
 
 impl Ownership {
@@ -109,13 +112,16 @@ impl Ownership {
         if self.released.load(Ordering::Acquire) {
             return Err(LeaseError::Lost);
         }
-        match self.perform(Duty::Say(state, self.epoch())) {
-            Course::Fulfilled => Ok(()),
-            Course::Refused => Err(match self.kernel.take_trouble() {
-                Some(Trouble::Write(error)) => LeaseError::Write(error),
-                _ => LeaseError::Lost,
-            }),
-            Course::Lost | Course::Call(_) => Err(LeaseError::Lost),
+        // What an earlier call ran into says nothing of this one.
+        drop(self.kernel.take_trouble());
+        match (
+            self.perform(Duty::Say(state, self.epoch())),
+            self.kernel.take_trouble(),
+        ) {
+            (Course::Fulfilled, _) => Ok(()),
+            (_, Some(Trouble::Files)) => Err(LeaseError::Files),
+            (Course::Refused, Some(Trouble::Write(error))) => Err(LeaseError::Write(error)),
+            _ => Err(LeaseError::Lost),
         }
     }
 

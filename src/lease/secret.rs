@@ -15,7 +15,7 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use crate::floor::fs::{Created, FileError, create_once, read_plain};
+use crate::floor::fs::{Created, FileError, create_once, is_exhausted, read_plain};
 use crate::floor::hex;
 use crate::floor::paths::Site;
 
@@ -80,6 +80,15 @@ pub enum SecretError {
 }
 
 impl SecretError {
+    /// Whether the token could not be looked at because no file can be opened: that says nothing of the token.
+    #[must_use]
+    pub fn is_exhausted(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable { source: FileError::Io(error), .. } if is_exhausted(error)
+        )
+    }
+
     /// Returns the command to try next.
     #[must_use]
     pub fn hint(&self) -> String {

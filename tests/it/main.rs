@@ -17,6 +17,7 @@ mod architecture;
 mod bridge;
 mod cli;
 mod degraded;
+mod exhausted;
 mod files;
 mod flags;
 mod hostile;
