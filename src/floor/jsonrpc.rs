@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::json::Plain;
 use super::limits::JSON_DEPTH;
 
 /// The `_meta` key that makes a frame modern: its era is a property of the frame, never of the process.
@@ -234,17 +235,28 @@ impl Frame {
         self.0.revision.as_deref()
     }
 
-    /// Parses `params`; `Value::Null` where there are none.
+    /// Parses `params`; `Value::Null` where there are none that can be read.
     #[must_use]
     pub fn params(&self) -> Value {
+        self.read_params().unwrap_or_default()
+    }
+
+    /// Parses `params`; `Value::Null` where there are none.
+    ///
+    /// # Errors
+    /// What cannot be read: a number past all bounds, half a surrogate pair, a member that stands twice.
+    pub fn read_params(&self) -> Result<Value, String> {
         let Some(params) = &self.0.params else {
-            return Value::Null;
+            return Ok(Value::Null);
         };
         let mut deserializer = serde_json::Deserializer::from_slice(params);
         // The depth was checked when the frame was read; serde_json's own bound is one lower, and would lose the
         // arguments of a frame at the edge.
         deserializer.disable_recursion_limit();
-        Value::deserialize(&mut deserializer).unwrap_or(Value::Null)
+        match Plain::deserialize(&mut deserializer) {
+            Ok(params) => Ok(params.0),
+            Err(error) => Err(format!("`params` cannot be read: {error}")),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::problem::{Code, Problem};
+use crate::floor::json::Plain;
 use crate::floor::limits::JSON_DEPTH;
 
 /// What one body may take.
@@ -80,12 +81,15 @@ pub(crate) fn parse(raw: &[u8]) -> Result<Value, Problem> {
         ));
     }
     let bad = |error: serde_json::Error| {
-        Problem::new(Code::BadJson, format!("the body is not JSON: {error}"))
+        Problem::new(
+            Code::BadJson,
+            format!("the body cannot be read as JSON: {error}"),
+        )
     };
     let mut deserializer = serde_json::Deserializer::from_slice(raw);
     // The depth is known by now; serde_json's own bound is one lower.
     deserializer.disable_recursion_limit();
-    let value = Value::deserialize(&mut deserializer).map_err(bad)?;
+    let Plain(value) = Plain::deserialize(&mut deserializer).map_err(bad)?;
     deserializer.end().map_err(bad)?;
     Ok(value)
 }

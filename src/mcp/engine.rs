@@ -174,14 +174,15 @@ impl Engine {
         let (id, method) = (id.clone(), method.clone());
         let number = request.number;
         let token = session.begin(number);
-        let revision = match self.era(session, &request, &method) {
-            Ok(revision) => revision,
+        let read = request.frame.read_params().map_err(Failure::params);
+        let opened = read.and_then(|params| Ok((self.era(session, &request, &method)?, params)));
+        let (revision, params) = match opened {
+            Ok(opened) => opened,
             Err(failure) => {
                 session.finish(number);
                 return Some(Reply::render(&id, Revision::V20260728, Err(failure)));
             }
         };
-        let params = request.frame.params();
         let turn = Turn {
             session,
             request: &request,

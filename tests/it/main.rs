@@ -23,6 +23,7 @@ mod flags;
 mod hostile;
 mod http;
 mod http_mcp;
+mod json;
 mod launcher;
 mod lease;
 mod listed;
