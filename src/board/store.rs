@@ -21,7 +21,6 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +35,7 @@ use tokio::sync::oneshot;
 use super::tables;
 use crate::floor::clock;
 use crate::floor::error::Chain;
+use crate::floor::fs::{FileError, Kind, open_plain};
 use crate::registry::{Refusal, RefusalCode};
 
 /// How long one statement waits for another owner's write.
@@ -47,6 +47,14 @@ pub enum StoreError {
     /// The file cannot be made or opened.
     #[error("cannot open the board's file")]
     Open(#[source] io::Error),
+    /// What is there is no plain file.
+    #[error("the board's file `{name}` is {kind}")]
+    NotAFile {
+        /// Its name.
+        name: String,
+        /// What is there.
+        kind: Kind,
+    },
     /// SQLite failed.
     #[error("the board's file cannot be used")]
     Sqlite(#[from] rusqlite::Error),
@@ -93,6 +101,8 @@ impl StoreError {
             Self::NoThread(_) => Refusal::new(code, self.to_string())
                 .hint("raise `ulimit -u` and `ulimit -v`, or end other processes, then call again"),
             Self::Gone => Refusal::new(RefusalCode::Internal, self.to_string()),
+            Self::NotAFile { .. } => Refusal::new(code, self.to_string())
+                .hint("move it out of the repository's `majordomus` folder, then call again"),
             Self::Open(ref cause) => Refusal::new(
                 code,
                 format!("the board cannot be written: {}", cause.kind()),
@@ -359,15 +369,19 @@ impl Store {
 
     fn open_file(path: &Path) -> Result<Connection, StoreError> {
         // SQLite would make it readable for all, and follow a link.
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(nix::fcntl::OFlag::O_NOFOLLOW.bits())
-            .open(path)
-            .map_err(StoreError::Open)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        open_plain(path, &mut options).map_err(|fault| match fault {
+            FileError::NotAFile(kind) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let name = name.into_owned();
+                StoreError::NotAFile { name, kind }
+            }
+            FileError::Io(error) => StoreError::Open(error),
+            FileError::Absent | FileError::TooLong { .. } => {
+                StoreError::Open(io::ErrorKind::NotFound.into())
+            }
+        })?;
         prepare(Connection::open(path)?)
     }
 

@@ -132,3 +132,36 @@ fn owns(repository: &Repository, what: &str) -> Client {
     );
     client
 }
+
+/// Guards I3: what is no database is named for what it is, and nobody waits for it.
+#[test]
+fn a_board_that_is_no_file_is_named_and_costs_durable_writes_only() {
+    for kind in ["a FIFO", "a folder", "a symbolic link"] {
+        let repository = Repository::new();
+        let board = repository.shared().join("board.db");
+        fs::create_dir_all(repository.shared()).unwrap();
+        match kind {
+            "a folder" => fs::create_dir(&board).unwrap(),
+            "a FIFO" => nix::unistd::mkfifo(&board, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+            _ => {
+                std::os::unix::fs::symlink(repository.outside().join("elsewhere"), &board).unwrap()
+            }
+        }
+        let owner = repository.attached("owner");
+        owner.tool(
+            "majordomus_announce",
+            &json!({ "intent": "x", "scope": ["a"] }),
+        );
+        let body = json!({ "intent": "x", "scope": ["a"] });
+        let refused = repository
+            .http()
+            .post("/api/v1/peers/announce", &body)
+            .expects(503)
+            .json();
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains("board.db"), "{kind}: {refused}");
+        assert!(!detail.contains("disk"), "{kind}: {refused}");
+        println!("{kind}: {detail}");
+        assert!(refused["hint"].is_string(), "{kind}: {refused}");
+    }
+}
