@@ -26,6 +26,16 @@ pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Re
             .allow("GET, HEAD")
             .into_response();
     }
+    let nonce = match request.uri().query().map(nonce) {
+        Some(Err(())) => {
+            let what = "the nonce is not 32 hex digits and nothing else";
+            return Problem::new(Code::BadRequest, what)
+                .hint("ask `/lease?nonce=<32 hex digits>`, or `/lease`")
+                .into_response();
+        }
+        Some(Ok(nonce)) => nonce,
+        None => None,
+    };
     let auth = match http.parts().auth {
         Auth::Bearer => "bearer",
         Auth::Off => "off",
@@ -37,10 +47,7 @@ pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Re
         "serving": http.serving(),
         "auth": auth,
     });
-    if let (Some(nonce), Some(arrival)) = (
-        request.uri().query().and_then(nonce),
-        request.extensions().get::<Arrival>(),
-    ) {
+    if let (Some(nonce), Some(arrival)) = (nonce, request.extensions().get::<Arrival>()) {
         let instance = http.parts().owner.instance();
         let secrets = &http.parts().secrets;
         body["proof"] = secrets.prove(nonce, instance, arrival.local.port()).into();
@@ -52,11 +59,21 @@ pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Re
     response
 }
 
-/// Returns the nonce of a query that holds nothing else.
-fn nonce(query: &str) -> Option<&str> {
-    let nonce = query.strip_prefix("nonce=")?;
+/// Returns the nonce of a query that holds nothing else; `Err` where it holds an ill-formed one.
+fn nonce(query: &str) -> Result<Option<&str>, ()> {
+    if !query
+        .split('&')
+        .any(|part| part.split('=').next() == Some("nonce"))
+    {
+        return Ok(None);
+    }
+    let nonce = query.strip_prefix("nonce=").ok_or(())?;
     let well_formed = nonce.len() == 32 && nonce.bytes().all(|b| b.is_ascii_hexdigit());
-    well_formed.then_some(nonce)
+    if well_formed {
+        Ok(Some(nonce))
+    } else {
+        Err(())
+    }
 }
 
 #[cfg(test)]
@@ -66,9 +83,13 @@ mod tests {
     #[test]
     fn only_a_nonce_of_32_hex_digits_is_proven_over() {
         let good = "0123456789abcdef0123456789ABCDEF";
-        assert_eq!(nonce(&format!("nonce={good}")), Some(good));
-        for other in ["", "nonce=", "nonce=zz", "x=1", &format!("nonce={good}0")] {
-            assert_eq!(nonce(other), None);
+        assert_eq!(nonce(&format!("nonce={good}")), Ok(Some(good)));
+        for other in ["", "x=1"] {
+            assert_eq!(nonce(other), Ok(None));
+        }
+        let more = [&*format!("nonce={good}0"), &format!("nonce={good}&x=1")].map(str::to_owned);
+        for bad in ["nonce", "nonce=", "nonce=zz", &more[0], &more[1]] {
+            assert_eq!(nonce(bad), Err(()), "{bad}");
         }
     }
 }

@@ -307,3 +307,29 @@ fn serve_without_a_token_is_asked_for_by_name_and_warned_about() {
     });
     drop(serve);
 }
+
+#[test]
+fn an_ill_formed_nonce_is_refused_and_not_passed_over() {
+    let (_repository, _owner, http) = served();
+    let good = "0123456789abcdef0123456789abcdef";
+    let proven = http
+        .get(&format!("/lease?nonce={good}"))
+        .expects(200)
+        .json();
+    assert!(proven["proof"].is_string(), "{proven}");
+    for bad in [
+        "",
+        "xyz",
+        "0123",
+        &format!("{good}0"),
+        &format!("{good}&x=1"),
+    ] {
+        let mut refused = http.get(&format!("/lease?nonce={bad}")).expects(400);
+        assert_eq!(
+            refused.header("content-type"),
+            Some("application/problem+json")
+        );
+        assert!(refused.json()["hint"].is_string());
+    }
+    assert_eq!(http.get("/lease").status, 200);
+}
