@@ -42,6 +42,8 @@ pub struct Status {
     pub draining: bool,
     /// Bridges attached, its own one too.
     pub links: usize,
+    /// When it began to serve, in milliseconds since the epoch of Unix: taken once, whatever the clock does since.
+    pub started: u64,
     /// Since it began to serve.
     pub uptime: Duration,
     /// Every file that it touches, relative to the checkout ([`crate::floor::paths::Site::shown`]).
@@ -111,7 +113,6 @@ pub(super) fn capabilities(services: &Services, book: &Arc<Book>) -> Vec<Capabil
 fn view(services: &Services, book: &Book) -> ServerView {
     let now = services.status.status();
     let registry = book.registry();
-    let uptime_ms = u64::try_from(now.uptime.as_millis()).unwrap_or(u64::MAX);
     ServerView {
         version: env!("CARGO_PKG_VERSION"),
         instance: now.instance,
@@ -122,7 +123,7 @@ fn view(services: &Services, book: &Book) -> ServerView {
         draining: now.draining,
         links: now.links,
         peers: services.board.attached(),
-        started_at: clock::rfc3339(clock::now_ms().saturating_sub(uptime_ms)),
+        started_at: clock::rfc3339(now.started),
         uptime_seconds: now.uptime.as_secs(),
         registry: registry
             .as_ref()

@@ -105,6 +105,7 @@ impl ServerStatus for Offline {
             mode: Mode::Standalone,
             draining: false,
             links: 0,
+            started: 0,
             uptime: Duration::ZERO,
             files: Vec::new(),
         }

@@ -47,12 +47,17 @@ pub fn run() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are no errors; a reader that went away is none either.
-            drop(error.print());
-            return if error.use_stderr() {
-                Exit::Usage.into()
-            } else {
-                Exit::Done.into()
+            if error.use_stderr() {
+                drop(error.print());
+                return Exit::Usage.into();
+            }
+            // Help and version are no errors, and are data like any other.
+            return match screen.written(error.print()) {
+                Ok(()) => Exit::Done.into(),
+                Err(failure) => {
+                    screen.fail(&failure);
+                    failure.exit.into()
+                }
             };
         }
     };

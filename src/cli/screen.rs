@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::report::{Exit, Failure};
 use super::settings::Settings;
 use crate::floor::log;
+use crate::floor::text::is_hidden;
 
 /// How data is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +66,15 @@ impl Screen {
     /// When standard output refuses it for any reason but a reader that went away.
     pub fn print(self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        self.written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// Judges what became of data; a reader that went away has seen what it wanted.
+    ///
+    /// # Errors
+    /// As [`Self::print`].
+    pub fn written(self, outcome: io::Result<()>) -> Result<(), Failure> {
+        match outcome {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(
                 Exit::Failed,
                 format!("cannot write to standard output: {error}"),
@@ -115,20 +124,13 @@ fn paint(colour: bool, mark: Mark, text: &str) -> String {
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }
 
-/// Replaces control characters and the marks that turn the direction of writing, so that nobody's words move a
+/// Replaces control characters and what cannot be seen or turns the line around, so that nobody's words move a
 /// reader's cursor.
 #[must_use]
 pub fn clean(words: &str) -> String {
     words
         .chars()
-        .map(|c| {
-            let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-            if c.is_control() || turns {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
+        .map(|c| if is_hidden(c) { '\u{fffd}' } else { c })
         .collect()
 }
 

@@ -24,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 use super::fs::{PRIVATE_DIRECTORY, create_once, make_directory};
 use super::git::Checkout;
 use super::hex;
+use super::text::is_hidden;
 
 /// The state folder, relative to the root.
 const STATE: &str = ".ai/local/state/mcp";
@@ -158,7 +159,7 @@ impl Site {
         let last = self.0.root.file_name().unwrap_or(self.0.root.as_os_str());
         last.to_string_lossy()
             .chars()
-            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+            .map(|c| if is_hidden(c) { '\u{fffd}' } else { c })
             .collect()
     }
 
@@ -195,6 +196,11 @@ impl Site {
     /// Returns the log file, `server.log`.
     pub fn log(&self) -> PathBuf {
         self.state_dir().join("server.log")
+    }
+
+    /// Returns the page that `open` makes for the browser to go on from.
+    pub fn redirect(&self) -> PathBuf {
+        self.state_dir().join("open.html")
     }
 
     /// Returns the folder that all worktrees share, or what takes its place.

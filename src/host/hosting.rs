@@ -336,6 +336,12 @@ impl Host {
             token: Arc::clone(&token),
         };
         let http = wiring.http(settings, &token, Arc::clone(&links), intro);
+        // A page that `open` made for an earlier server: its code is of no use any more, and nobody else removes it.
+        if let Err(error) = std::fs::remove_file(site.redirect())
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::debug!(%error, "an old redirect stays");
+        }
         shared
             .ownership
             .publish(url.borrow().as_deref(), address)

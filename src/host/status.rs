@@ -20,6 +20,7 @@ pub(super) struct HostStatus {
     /// Weak: the links hold the engine, and the engine holds this.
     pub(super) links: Arc<OnceLock<Weak<Links>>>,
     pub(super) since: Instant,
+    pub(super) started: u64,
 }
 
 impl ServerStatus for HostStatus {
@@ -46,6 +47,7 @@ impl ServerStatus for HostStatus {
             mode,
             draining: links.as_ref().is_some_and(|links| links.is_ending()),
             links: links.as_ref().map_or(0, |links| links.count()),
+            started: self.started,
             uptime: self.since.elapsed(),
             files,
         }

@@ -14,6 +14,7 @@ use super::{HostError, Settings};
 use crate::board::{Board, Place};
 use crate::bridge::alone::Alone;
 use crate::capabilities::{self, ServerStatus, Services};
+use crate::floor::clock;
 use crate::floor::error::Chain;
 use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
@@ -94,6 +95,7 @@ impl Wiring {
             url: url.clone(),
             links: Arc::clone(&links),
             since: Instant::now(),
+            started: clock::now_ms(),
         });
         let services = Services {
             site: settings.site.clone(),
@@ -162,7 +164,15 @@ impl Wiring {
 
     /// Agrees with the board on the epoch: the larger of both.
     pub(super) async fn agree_on_epoch(&self, ownership: &Ownership) {
-        let epoch = self.board.epoch(ownership.epoch()).await;
+        let elected = ownership.epoch();
+        let epoch = self.board.epoch(elected).await;
+        if epoch > elected {
+            tracing::info!(
+                elected,
+                epoch,
+                "the board knows of later owners than the document, and the epoch counts on from theirs"
+            );
+        }
         ownership.raise_epoch(epoch);
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Repository, checks};
+use crate::support::{BOUND, Repository, checks, wait_for};
 
 /// Guards I13.
 #[test]
@@ -128,4 +128,73 @@ fn serve_stays_when_its_input_is_no_pipe_and_stops_when_asked() {
     assert!(!repository.document().exists());
     let again = repository.cli(&["stop"]);
     assert_eq!(again.status.code(), Some(1), "{again:?}");
+}
+
+#[test]
+fn the_time_since_when_it_serves_never_moves() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let http = repository.http();
+    let started = || http.get("/api/v1/status").json()["started_at"].clone();
+    let first = started();
+    for _ in 0..200 {
+        assert_eq!(started(), first);
+    }
+}
+
+#[test]
+fn the_log_tells_why_a_server_serves_with_another_epoch_than_it_was_elected_with() {
+    let repository = Repository::new();
+    let first = repository.attached("first");
+    repository.ready();
+    first.close();
+    first.exit();
+    let second = repository.attached("second");
+    let epoch = repository.ready()["epoch"].clone();
+    wait_for("the line between", BOUND, || {
+        repository.log().contains("the epoch counts on")
+    });
+    assert!(epoch.as_u64() > Some(1), "{epoch}");
+    drop(second);
+}
+
+#[test]
+fn what_could_not_be_printed_is_a_failure_unless_nobody_reads() {
+    let repository = Repository::new();
+    for words in [
+        &["--help"][..],
+        &["--version"],
+        &["mcp", "--help"],
+        &["capabilities"],
+    ] {
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let ended = repository.command(words).stdout(full).output().unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{words:?}");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(said.contains("standard output"), "{words:?}: {said}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = repository.command(words).stdout(writer).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{words:?} for nobody");
+        assert!(ended.stderr.is_empty(), "{words:?} for nobody");
+    }
+}
+
+/// Guards I14: the code in it is used or too old by then.
+#[test]
+fn a_redirect_of_an_earlier_server_is_gone_when_the_next_one_starts() {
+    let repository = Repository::new();
+    let first = repository.attached("first");
+    let opened = repository.cli(&["open", "--json"]);
+    assert!(opened.status.success(), "{opened:?}");
+    let page = repository.state().join("open.html");
+    assert!(page.exists());
+    first.close();
+    first.exit();
+    let _second = repository.attached("second");
+    repository.ready();
+    assert!(!page.exists(), "a used redirect stays behind");
 }

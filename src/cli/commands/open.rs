@@ -89,7 +89,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 /// Where the redirect file of a checkout is.
 #[must_use]
 pub fn page_file(site: &Site) -> PathBuf {
-    site.state_dir().join("open.html")
+    site.redirect()
 }
 
 /// A page that goes on to `url` at once; `url` is quoted for a script and for HTML.
