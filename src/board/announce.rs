@@ -25,6 +25,7 @@ use crate::floor::clock;
 use crate::floor::error::Chain;
 use crate::floor::hex;
 use crate::floor::limits::HTTP_LIFE;
+use crate::floor::text::is_hidden;
 use crate::registry::{Caller, OnceKey, PeerId, Presence as _, Refusal, RefusalCode, Transport};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -85,9 +86,9 @@ impl Board {
             .intent
             .chars()
             .chain(draft.label.chars())
-            .any(char::is_control)
+            .any(is_hidden)
         {
-            let what = "argument `intent` or `label` has a control character: expected one line";
+            let what = "argument `intent` or `label` has a control or invisible character: expected one plain line";
             return Err(Refusal::new(RefusalCode::InvalidInput, what));
         }
         self.sweep();

@@ -1,5 +1,7 @@
 //! Other people's words as data: one line, bounded, nothing in them that could end the quotation or hide.
 
+use crate::floor::text::is_hidden;
+
 /// Quotes `text` in at most `bytes` bytes between the quotation marks.
 pub(super) fn quoted(text: &str, bytes: usize) -> String {
     let mut line: String = text.chars().filter_map(harmless).collect();
@@ -16,12 +18,8 @@ fn harmless(c: char) -> Option<char> {
     match c {
         '"' | '\u{201c}' | '\u{201d}' | '\u{ab}' | '\u{bb}' => Some('\''),
         '\u{2028}' | '\u{2029}' => Some(' '),
-        '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{e0000}'..='\u{e007f}' => None,
         c if c.is_control() => Some(' '),
+        c if is_hidden(c) => None,
         c => Some(c),
     }
 }

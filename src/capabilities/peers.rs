@@ -11,6 +11,7 @@ use super::server::Mode;
 use super::services::Services;
 use crate::board::view::{CollisionView, PeersView};
 use crate::board::{Draft, PEERS_URI};
+use crate::floor::text::is_hidden;
 use crate::registry::{
     Answer, Call, Capability, Delivery, Example, Exposure, Handler, Kind, Presence as _, Retry,
     Transport,
@@ -163,7 +164,7 @@ async fn announce(services: Services, call: Call) -> Answer {
     if plain && asked.name.is_some() {
         caller.name = asked
             .name
-            .map(|name| name.chars().filter(|c| !c.is_control()).collect());
+            .map(|name| name.chars().filter(|c| !is_hidden(*c)).collect());
     }
     let key = call.key;
     let draft = Draft {

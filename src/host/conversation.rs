@@ -21,6 +21,7 @@ use super::links::{Ending, Links};
 use crate::bridge::wire::{Reader, Writer};
 use crate::floor::jsonrpc::{self, Frame};
 use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, OUTBOUND_BYTES};
+use crate::floor::text::is_hidden;
 use crate::link::handshake::Auth;
 use crate::link::line::{Line, Verb};
 use crate::mcp::{ErrorCode, Keep, Message, Outbound, Reply, Request, Revision, Session};
@@ -99,7 +100,7 @@ impl Conversation {
             // Its name is known from an earlier owner, so it is on the board before its first frame.
             let bounded = |text: &String| {
                 text.chars()
-                    .filter(|c| !c.is_control())
+                    .filter(|c| !is_hidden(*c))
                     .take(LABEL_CHARS)
                     .collect()
             };

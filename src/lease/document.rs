@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::floor::fs::{FileError, Kind, is_exhausted, read_plain};
+use crate::floor::text::is_hidden;
 
 /// The schema that this version reads and writes.
 pub const SCHEMA: &str = "majordomus-mcp-lease/v1";
@@ -194,8 +195,7 @@ impl Document {
         let hexadecimal = |text: &str, digits: usize| {
             text.len() == digits && text.bytes().all(|b| b.is_ascii_hexdigit())
         };
-        let printable =
-            |text: &str| text.len() <= MAX_FIELD_BYTES && !text.chars().any(char::is_control);
+        let printable = |text: &str| text.len() <= MAX_FIELD_BYTES && !text.chars().any(is_hidden);
         let loopback = |link: &SocketAddr| link.ip() == Ipv4Addr::LOCALHOST && link.port() != 0;
         let sound = [
             ("link", self.link.as_ref().is_none_or(loopback)),

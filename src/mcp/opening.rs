@@ -9,6 +9,7 @@ use super::revision::Revision;
 use super::session::Session;
 use crate::floor::jsonrpc::Frame;
 use crate::floor::limits::LABEL_CHARS;
+use crate::floor::text::is_hidden;
 
 /// The slot under which a bridge keeps its client's `initialize`.
 const SLOT: &str = "initialize";
@@ -165,7 +166,7 @@ fn introduce(caller: &mut crate::registry::caller::Caller, info: Option<&Value>)
         let text = info?.get(name)?.as_str()?;
         let text: String = text
             .chars()
-            .filter(|c| !c.is_control())
+            .filter(|c| !is_hidden(*c))
             .take(LABEL_CHARS)
             .collect();
         (!text.is_empty()).then_some(text)

@@ -11,6 +11,7 @@ use super::error_code::ErrorCode;
 use super::reply::{Body, Failure, Keep, Outcome, Success, Text, ToolResult};
 use super::revision::Revision;
 use super::session::Message;
+use crate::floor::text::is_hidden;
 use crate::floor::{hex, jsonrpc};
 use crate::registry::{
     Answer, Call, Capability, Delivery, Kind, OnceKey, Progress, Refusal, RefusalCode, Retry,
@@ -23,7 +24,7 @@ impl Engine {
             return Err(Failure::params("`name` is missing or not a string"));
         };
         let Some(capability) = self.registry.by_tool(name) else {
-            let known: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
+            let known: String = name.chars().filter(|c| !is_hidden(*c)).take(64).collect();
             return Err(Failure::params(format!("unknown tool `{known}`")));
         };
         let arguments = match turn.params.get("arguments") {

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::schema::resolve;
+use crate::floor::text::is_hidden;
 
 /// Deeper than any value that a frame may hold, with room for references on the way.
 const DEPTH: usize = 512;
@@ -293,7 +294,7 @@ impl Check<'_> {
 
 fn join(at: &str, name: &str) -> String {
     // A name from outside is quoted, never trusted: it is cut and loses its control characters.
-    let name: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
+    let name: String = name.chars().filter(|c| !is_hidden(*c)).take(64).collect();
     if at.is_empty() {
         name
     } else {

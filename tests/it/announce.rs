@@ -83,3 +83,32 @@ fn an_idempotency_key_makes_an_announcement_stand_once() {
     );
     assert_eq!(post("a b", json!({ "intent": "x" })).status, 400);
 }
+
+/// Guards I14: nobody's words can hide, or turn a reader's line around.
+#[test]
+fn words_that_deceive_a_reader_are_refused_or_stripped() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner\u{202e}\u{200b}");
+    for hidden in [
+        "\u{202e}", "\u{2066}", "\u{2069}", "\u{200b}", "\u{feff}", "\u{1b}",
+    ] {
+        let word = format!("a{hidden}b");
+        for (place, body) in [
+            ("intent", json!({ "intent": word, "scope": ["a"] })),
+            ("label", json!({ "intent": "x", "label": word })),
+            ("scope", json!({ "intent": "x", "scope": [word] })),
+        ] {
+            let refused = repository.http().post(ROUTE, &body).expects(422).json();
+            assert_eq!(refused["code"], "invalid_input", "{place}: {refused}");
+        }
+        let body = json!({ "intent": "x", "name": word });
+        repository.http().post(ROUTE, &body).expects(200);
+    }
+    let list = owner.tool("majordomus_peers", &json!({}));
+    let mut names: Vec<_> = checks::peers(&list)
+        .iter()
+        .filter_map(|peer| peer["name"].as_str())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["ab", "owner"], "{list}");
+}

@@ -2,6 +2,7 @@
 
 use super::glob::{Automaton, Meet};
 use crate::floor::limits::{SCOPE_CHARS, SCOPE_ENTRIES};
+use crate::floor::text::is_hidden;
 
 /// What makes an entry a pattern.
 const PATTERN: [char; 4] = ['*', '?', '[', '{'];
@@ -78,7 +79,7 @@ impl Entry {
         if text.chars().count() > SCOPE_CHARS {
             return Err(BadEntry::TooLong(index));
         }
-        if text.chars().any(char::is_control) {
+        if text.chars().any(is_hidden) {
             return Err(BadEntry::Control(index));
         }
         let text = text.trim();
