@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::report::{Exit, Failure};
-use crate::floor::paths::Site;
+use crate::floor::paths::{Site, SiteError};
 use crate::lease::document::{Document, Reading, State};
 
 /// Why there is no owner to ask.
@@ -13,7 +13,7 @@ pub enum Absence {
     NoDocument,
     /// The document cannot be understood.
     Unreadable(String),
-    /// It was written in another checkout, and copied.
+    /// It was written in another checkout, and came along when that one was copied or moved.
     OtherCheckout,
     /// It was written under another kernel, or in another container.
     OtherScope,
@@ -58,6 +58,7 @@ impl Absence {
         match self {
             Self::NoToken { hint, .. } => hint.clone(),
             Self::Silent(pid) => format!("ps -o pid,stat,args -p {pid}"),
+            Self::OtherCheckout => SiteError::Gone.hint(),
             Self::OtherScope => "run the command where the server runs".to_owned(),
             _ => "majordomus serve, or open an MCP client in this checkout".to_owned(),
         }
@@ -72,7 +73,7 @@ impl fmt::Display for Absence {
                 write!(f, "no server runs in this checkout: server.json {reason}")
             }
             Self::OtherCheckout => f.write_str(
-                "no server runs in this checkout: server.json was copied from another one",
+                "the checkout was moved or copied: its server.json is of where it was written, and no server runs here",
             ),
             Self::OtherScope => f.write_str(
                 "the checkout's server runs under another kernel or in another container",

@@ -75,6 +75,9 @@ pub enum SiteError {
         /// What the system said.
         source: io::Error,
     },
+    /// The root is not where it was.
+    #[error("the checkout was moved or removed")]
+    Gone,
     /// A folder of ours leads out of the checkout.
     #[error("{path} is a symbolic link out of the checkout")]
     Escape {
@@ -88,6 +91,7 @@ impl SiteError {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
+            Self::Gone => "start its clients again in the folder where it is now".to_owned(),
             Self::Start { .. } => "majordomus --repo PATH status".to_owned(),
             Self::Make { path, .. } => format!("ls -ld {path}"),
             Self::Escape { path } => format!("rm {path}"),
@@ -198,6 +202,12 @@ impl Site {
         self.state_dir().join("server.log")
     }
 
+    /// Whether nothing is at the root any more: the checkout was moved or removed under its processes.
+    pub fn is_gone(&self) -> bool {
+        fs::symlink_metadata(&self.0.root)
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Returns the page that `open` makes for the browser to go on from.
     pub fn redirect(&self) -> PathBuf {
         self.state_dir().join("open.html")
@@ -255,6 +265,9 @@ impl Site {
     /// # Errors
     /// [`SiteError::Make`] and [`SiteError::Escape`], both about the checkout's own folders.
     pub fn prepare(&self) -> Result<(), SiteError> {
+        if self.is_gone() {
+            return Err(SiteError::Gone);
+        }
         let mut path = self.0.root.clone();
         for (component, mode) in [
             (".ai", 0o777),

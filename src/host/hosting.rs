@@ -28,7 +28,7 @@ use crate::bridge::wire;
 use crate::floor::error::Chain;
 use crate::floor::limits::{DRAIN, HTTP_LIFE, PORT_RETRY, RELEASE, RELEASE_TASKS};
 use crate::floor::log;
-use crate::floor::paths::Site;
+use crate::floor::paths::{Site, SiteError};
 use crate::http::{self, Connections, Http, Limits};
 use crate::lease::{Leave, Ownership, Token};
 use crate::mcp::Admission;
@@ -274,7 +274,10 @@ async fn live(
         () = door => None,
         () = lost.cancelled() => None,
     };
-    if why.is_none() {
+    if why.is_none() && host.site.is_gone() {
+        let (what, hint) = (SiteError::Gone, SiteError::Gone.hint());
+        tracing::warn!(hint, "{what}");
+    } else if why.is_none() {
         tracing::warn!("the lease is lost: its lock file, its document or the token was replaced");
     }
     host.leave(why.unwrap_or(Stop::Demote), &shared, closing, tasks)

@@ -137,3 +137,24 @@ fn a_moved_checkout_starts_afresh() {
     let second = moved.attached("second");
     moved.ready_when("its own document", |lease| lease["pid"] == second.pid());
 }
+
+/// Guards I3, I5: status, log and answers say the same of it, and what to do.
+#[test]
+fn a_checkout_that_moves_under_its_server_is_called_moved_everywhere() {
+    let repository = Repository::new();
+    let client = repository.attached("client");
+    repository.ready();
+    let elsewhere = repository.outside().join("elsewhere");
+    fs::rename(repository.root(), &elsewhere).unwrap();
+    let announce = json!({ "intent": "x", "scope": ["a"] });
+    let answer = client.call("majordomus_announce", &announce);
+    let reason = checks::degraded(&answer).unwrap_or_default();
+    assert!(reason.contains("the checkout was moved"), "{answer}");
+    assert!(client.stderr().contains("the checkout was moved"));
+    assert!(client.stderr().contains("where it is now"));
+    let mut command = repository.command(&["status"]);
+    let status = command.current_dir(&elsewhere).output().unwrap();
+    let said = String::from_utf8_lossy(&status.stderr).into_owned();
+    assert!(said.contains("the checkout was moved"), "{said}");
+    assert!(said.contains("where it is now"), "{said}");
+}
