@@ -7,15 +7,16 @@
 //! others out by connecting and saying nothing. Only when every seat works does a newcomer go to the overflow, which
 //! holds a few, drops its oldest for a new one, and gives each two seconds.
 //!
-//! Every entry keeps a duplicate of its socket. [`Connections::close_all`] shuts all of them down with `shutdown(2)`
-//! from whatever thread calls it: the watchdog uses it when the thread that drives the connections no longer runs
-//! (I5). A link keeps its entry for its whole life but gives its seat back: links are counted by who speaks them.
+//! Every entry keeps the number of its socket, which is good while the entry stands: a [`Seat`] ends before its socket
+//! does, and whoever uses the number holds the table. [`Connections::close_all`] shuts all of them down with
+//! `shutdown(2)` from whatever thread calls it: the watchdog uses it when the thread that drives the connections no
+//! longer runs (I5). A link keeps its entry for its whole life but gives its seat back: links are counted by who speaks them.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::net::{Shutdown, TcpListener as StdListener, TcpStream as StdStream};
-use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::net::TcpListener as StdListener;
+use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nix::sys::socket;
@@ -43,7 +44,7 @@ struct Table {
 }
 
 struct Entry {
-    socket: StdStream,
+    socket: RawFd,
     place: Place,
     /// Requests in hand.
     busy: usize,
@@ -105,7 +106,7 @@ impl Connections {
             let _ended = socket::shutdown(listener.as_raw_fd(), socket::Shutdown::Both);
         }
         for entry in table.open.values() {
-            let _ended = entry.socket.shutdown(Shutdown::Both);
+            entry.shut();
         }
     }
 
@@ -121,9 +122,9 @@ impl Connections {
         self.table().listeners.clear();
     }
 
-    /// Gives a new connection its place; `None` once everything is closed, or when its socket cannot be duplicated.
+    /// Gives a new connection its place; `None` once everything is closed. The seat is dropped before
+    /// `stream` is.
     pub(crate) fn admit(&self, stream: &TcpStream) -> Option<Seat> {
-        let socket = StdStream::from(stream.as_fd().try_clone_to_owned().ok()?);
         let mut table = self.table();
         if table.closed {
             return None;
@@ -133,7 +134,7 @@ impl Connections {
         table.tick += 1;
         let (id, since) = (table.next, table.tick);
         let entry = Entry {
-            socket,
+            socket: stream.as_raw_fd(),
             place,
             busy: 0,
             since,
@@ -190,12 +191,20 @@ impl Table {
             .min_by_key(|entry| entry.since);
         let Some(victim) = victim else { return false };
         victim.place = Place::Leaving;
-        let _ended = victim.socket.shutdown(Shutdown::Both);
+        victim.shut();
         true
     }
 }
 
-/// One connection's entry; dropped with its socket.
+impl Entry {
+    /// Ends both directions; its task sees the end of the stream.
+    fn shut(&self) {
+        // An error means that the other end was faster.
+        let _ended = socket::shutdown(self.socket, socket::Shutdown::Both);
+    }
+}
+
+/// One connection's entry; dropped before its socket.
 pub(crate) struct Seat {
     shared: Arc<Shared>,
     id: u64,
@@ -222,8 +231,7 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // The duplicate of the socket closes here; the connection ends when the caller drops the other one.
-        drop(self.shared.table().open.remove(&self.id));
+        self.shared.table().open.remove(&self.id);
     }
 }
 

@@ -25,8 +25,9 @@ const LINGER_BYTES: usize = 64 * 1024 * 1024;
 
 /// One accepted connection.
 pub(crate) struct Stream {
-    socket: TcpStream,
+    /// Before the socket, so that it is dropped first.
     seat: Seat,
+    socket: TcpStream,
     stall: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
     linger: Option<Linger>,
@@ -156,9 +157,10 @@ impl fmt::Debug for Stream {
 /// The bytes of a link, after its upgrade: no deadline of HTTP holds any more.
 #[derive(Debug)]
 pub struct LinkStream {
+    /// Before the socket, so that it is dropped first.
+    _seat: Seat,
     read: Bytes,
     socket: TcpStream,
-    _seat: Seat,
 }
 
 impl AsyncRead for LinkStream {

@@ -333,3 +333,27 @@ fn an_ill_formed_nonce_is_refused_and_not_passed_over() {
     }
     assert_eq!(http.get("/lease").status, 200);
 }
+
+/// Guards I15: what a client can hold open is counted once.
+#[test]
+fn an_idle_connection_costs_one_descriptor() {
+    let (_repository, owner, http) = served();
+    let files = || {
+        std::fs::read_dir(format!("/proc/{}/fd", owner.pid()))
+            .unwrap()
+            .count()
+    };
+    let before = files();
+    let idle: Vec<_> = (0..50)
+        .map(|_| TcpStream::connect(http.address()).unwrap())
+        .collect();
+    wait_for("all are accepted", BOUND, || files() >= before + idle.len());
+    // A request behind them all: what came before it was taken.
+    assert_eq!(http.get("/api/v1/peers").status, 200);
+    let more = files() - before;
+    assert!(
+        more < idle.len() + 10,
+        "{more} descriptors for {} connections",
+        idle.len()
+    );
+}
