@@ -144,7 +144,7 @@ fn a_board_that_is_no_file_is_named_and_costs_durable_writes_only() {
             "a folder" => fs::create_dir(&board).unwrap(),
             "a FIFO" => nix::unistd::mkfifo(&board, nix::sys::stat::Mode::S_IRWXU).unwrap(),
             _ => {
-                std::os::unix::fs::symlink(repository.outside().join("elsewhere"), &board).unwrap()
+                std::os::unix::fs::symlink(repository.outside().join("elsewhere"), &board).unwrap();
             }
         }
         let owner = repository.attached("owner");
