@@ -59,6 +59,7 @@ pub fn refuse(error: &HostError) -> Failure {
     match error {
         HostError::NoCheckout => failure.hint("majordomus serve --repo PATH"),
         HostError::Alone(_) | HostError::Publish(_) => failure.hint("majordomus status"),
+        HostError::Clock => failure.hint("date"),
         HostError::Token(cause) => failure.hint(cause.hint()),
         HostError::Registry(_) => failure.hint("majordomus validate"),
         _ => failure,

@@ -25,6 +25,7 @@ use super::{HostError, Settings, door, port};
 use crate::bridge::attach::{Far, Link};
 use crate::bridge::identity::Identity;
 use crate::bridge::wire;
+use crate::floor::clock;
 use crate::floor::error::Chain;
 use crate::floor::limits::{DRAIN, HTTP_LIFE, PORT_RETRY, RELEASE, RELEASE_TASKS};
 use crate::floor::log;
@@ -307,6 +308,10 @@ impl Host {
         lost: CancellationToken,
     ) -> Result<(Self, TcpListener), HostError> {
         let site = settings.site.clone().ok_or(HostError::NoCheckout)?;
+        if clock::now_ms() == 0 {
+            // Every connection of such a server would panic; each client is served alone instead (I3).
+            return Err(HostError::Clock);
+        }
         let token = Arc::new(Token::read_or_create(&site).map_err(HostError::Token)?);
         let preferred = settings.port.unwrap_or_else(|| port::preferred(&site));
         let listener = match port::bind(preferred).await {

@@ -69,6 +69,9 @@ pub enum HostError {
     /// Standard input or output.
     #[error("standard input or output cannot be used")]
     Stdio(#[source] std::io::Error),
+    /// HTTP dates every answer, and has no date before 1970.
+    #[error("the clock stands before 1970, where HTTP has no dates")]
+    Clock,
     /// Loopback is refused.
     #[error("no port of 127.0.0.1 can be listened on")]
     Bind(#[source] std::io::Error),
