@@ -9,8 +9,9 @@ use tokio::time::{sleep, timeout};
 use super::alone::Alone;
 use super::attach::{self, Link, ProbeFailure};
 use super::identity::{Identity, Living};
+use super::ledger::LinkEnd;
 use crate::floor::error::Chain;
-use crate::floor::limits::{CALL_WITHOUT_OWNER, LINK_HANDSHAKE};
+use crate::floor::limits::{CALL_WITHOUT_OWNER, DRAIN, LINK_HANDSHAKE};
 use crate::floor::paths::Site;
 use crate::lease::document::{Document, Reading};
 use crate::lease::secret::Token;
@@ -63,14 +64,19 @@ impl Quest {
         }))
     }
 
-    /// After a while, attaches to an owner or stands for election, within the time that a call waits.
-    pub(super) fn stand(site: &Site, identity: Living, after: Duration) -> Self {
+    /// After a while, attaches to an owner or stands for election, within the time that a call waits. An owner that leaves
+    /// in order holds the lease while it drains, and that time comes on top.
+    pub(super) fn stand(site: &Site, identity: Living, after: Duration, end: LinkEnd) -> Self {
         let site = site.clone();
         Self(Box::pin(async move {
             if !after.is_zero() {
                 sleep(after).await;
             }
-            attach_or_own(&site, identity).await
+            let drain = match end {
+                LinkEnd::Drained => DRAIN,
+                LinkEnd::Broke => Duration::ZERO,
+            };
+            attach_or_own(&site, identity, drain + CALL_WITHOUT_OWNER).await
         }))
     }
 
@@ -86,7 +92,7 @@ impl Quest {
             loop {
                 sleep(pause).await;
                 pause = (pause * 2).min(most);
-                match attach_or_own(&site, identity.clone()).await {
+                match attach_or_own(&site, identity.clone(), CALL_WITHOUT_OWNER).await {
                     Find::Alone(reason) => tracing::debug!(%reason, "still alone"),
                     find => return find,
                 }
@@ -106,7 +112,7 @@ pub(super) fn named_owner(site: &Site) -> Option<u32> {
         .map(|document| document.pid)
 }
 
-async fn attach_or_own(site: &Site, identity: Living) -> Find {
+async fn attach_or_own(site: &Site, identity: Living, within: Duration) -> Find {
     let ask = |document: Document| {
         let (site, identity) = (site.clone(), identity.clone());
         async move {
@@ -114,7 +120,7 @@ async fn attach_or_own(site: &Site, identity: Living) -> Find {
             probed.map_err(lease::ProbeFailure::from)
         }
     };
-    match lease::attach_or_own(site, CALL_WITHOUT_OWNER, ask).await {
+    match lease::attach_or_own(site, within, ask).await {
         Outcome::Attached(link) => Find::Attached(Box::new(link)),
         Outcome::Elected(ownership) => Find::Elected(ownership),
         Outcome::Alone(reason) => Find::Alone(Alone::Unshared(reason)),

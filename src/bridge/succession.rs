@@ -38,10 +38,12 @@ impl Bridge {
                 let left = self
                     .ledger
                     .abandon("the server did not answer before the end of input was over");
-                tracing::warn!(
-                    requests = left.len(),
-                    "the client left, and requests have no answer"
-                );
+                if !left.is_empty() {
+                    tracing::warn!(
+                        requests = left.len(),
+                        "the client left, and requests have no answer"
+                    );
+                }
                 for answer in left {
                     self.output.queue(&answer);
                 }
@@ -63,7 +65,7 @@ impl Bridge {
             }
             if self.stands || silent || self.ledger.wants_owner() {
                 self.stands = true;
-                self.quest = self.stand(Duration::ZERO);
+                self.quest = self.stand(Duration::ZERO, LinkEnd::Broke);
             } else {
                 self.answer_opening().await;
             }
@@ -91,16 +93,18 @@ impl Bridge {
             drained,
             "the server is gone, looking for the next one"
         );
-        self.lose(if drained {
+        let end = if drained {
             LinkEnd::Drained
         } else {
             LinkEnd::Broke
-        });
+        };
+        self.lose(end);
         self.stands = true;
         if matches!(link.far, Far::Alone) || self.quest.is_none() {
             // A host of this process that ended in order gave way to another one: it gets a moment to take over.
             let gives_way = matches!(link.far, Far::Own) && drained;
-            self.quest = self.stand(if gives_way { GIVE_WAY } else { Duration::ZERO });
+            let after = if gives_way { GIVE_WAY } else { Duration::ZERO };
+            self.quest = self.stand(after, end);
         }
     }
 
@@ -185,9 +189,9 @@ impl Bridge {
         self.write_broken = false;
     }
 
-    fn stand(&self, after: Duration) -> Option<Quest> {
+    fn stand(&self, after: Duration, end: LinkEnd) -> Option<Quest> {
         let site = self.site.as_ref()?;
-        Some(Quest::stand(site, self.identity.clone(), after))
+        Some(Quest::stand(site, self.identity.clone(), after, end))
     }
 
     fn search_on(&self, first: Again) -> Option<Quest> {

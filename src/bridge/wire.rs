@@ -226,9 +226,13 @@ impl Writer {
     /// The stream's own.
     pub async fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            WriterKind::Memory { gauge, .. } => {
+            WriterKind::Memory { lines, gauge } => {
                 if gauge.bytes.load(Ordering::Relaxed) > OUTBOUND_BYTES {
-                    gauge.taken.notified().await;
+                    tokio::select! {
+                        () = gauge.taken.notified() => {}
+                        // Nobody will ever take anything again.
+                        () = lines.closed() => return Err(io::ErrorKind::BrokenPipe.into()),
+                    }
                 }
                 Ok(())
             }

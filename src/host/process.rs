@@ -178,9 +178,14 @@ impl<'a> Process<'a> {
         };
         // The order is given before anything is waited for: a client that is gone takes no last words.
         hosting.order(why);
-        let words = timeout(why.patience(), self.bridge.last_words());
+        let words = async {
+            // A client that left by itself has had its time to read before this.
+            if why == Stop::Signal {
+                let _unread = timeout(why.patience(), self.bridge.last_words()).await;
+            }
+        };
         // Past its time, what the client has not read it does not get; the process ends.
-        let (_unread, ()) = tokio::join!(words, hosting.released(why));
+        tokio::join!(words, hosting.released(why));
         Ok(signal.map_or(End::Done, End::Signal))
     }
 }
