@@ -53,6 +53,50 @@ fn a_cancelled_call_gets_no_answer_and_the_next_one_does() {
     });
 }
 
+/// Guards I6: 300 cancelled calls would hold every place for calls that one client has, were one of them overlooked.
+#[test]
+fn a_cancellation_right_behind_its_request_is_honoured() {
+    let repository = Repository::new();
+    let alone = repository.launch().name("alone").argument("--standalone");
+    let alone = alone.start();
+    alone.initialize();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    for client in [&owner, &bridge, &alone] {
+        let call = |id: &Value, tool: &str, arguments: Value| {
+            let params = frames::call(tool, &arguments);
+            format!("{}\n", frames::request(id, "tools/call", &params))
+        };
+        let cancelled: Vec<Value> = (0..300).map(|_| client.next_id()).collect();
+        let kept = [client.next_id(), client.next_id()];
+        let mut text = call(&kept[0], "conformance_echo", json!({ "value": "before" }));
+        for id in &cancelled {
+            text.push_str(&call(id, "conformance_slow", json!({ "ms": 600_000 })));
+            let (method, params) = ("notifications/cancelled", json!({ "requestId": id }));
+            let cancel = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+            text.push_str(&format!("{cancel}\n"));
+        }
+        text.push_str(&call(
+            &kept[1],
+            "conformance_echo",
+            json!({ "value": "behind" }),
+        ));
+        client.write(text.as_bytes()).unwrap();
+        for id in &kept {
+            checks::succeeded(&client.answer(id));
+        }
+        client.result("ping", &json!({}));
+        for id in &cancelled {
+            assert_eq!(
+                client.inbox().count(id),
+                0,
+                "{} answered {id}",
+                client.name()
+            );
+        }
+    }
+}
+
 /// Guards I6.
 #[test]
 fn hundreds_of_calls_at_once_are_answered_once_each() {

@@ -154,6 +154,47 @@ fn a_state_folder_that_cannot_be_made_is_served_alone_until_it_can() {
     }
 }
 
+/// Guards I3: a process that wins the election and cannot serve leaves the lease to others, and goes on looking.
+#[test]
+fn a_process_whose_host_cannot_start_is_served_alone_until_it_can() {
+    let repository = Repository::new();
+    let token = repository.shared().join("token");
+    fs::create_dir_all(&token).unwrap();
+    let first = repository.client("first");
+    println!("{}", served_alone(&first));
+    let second = repository.client("second");
+    assert!(
+        served_alone(&second).contains("token"),
+        "what stands in the way"
+    );
+    assert!(
+        repository
+            .lease()
+            .is_none_or(|lease| lease["state"] != "ready")
+    );
+    fs::remove_dir(&token).unwrap();
+    for client in [&first, &second] {
+        wait_for("it joined by itself", BOUND, || {
+            let list = client.tool("majordomus_peers", &json!({}));
+            checks::attached(&list) == ["first", "second"]
+        });
+    }
+    checks::one_board(&[&first, &second]);
+}
+
+/// Guards I3: what one process cannot, another one can.
+#[test]
+fn a_process_that_cannot_serve_joins_one_that_can() {
+    let repository = Repository::new();
+    let confinement = no_file_bytes();
+    let confined = repository.launch().name("confined");
+    let confined = confined.wrapped(confinement.wrapper).start();
+    println!("{}: {}", confinement.how, served_alone(&confined));
+    let able = repository.attached("able");
+    checks::one_board(&[&able, &confined]);
+    assert_eq!(repository.owner_pid(), Some(able.pid()));
+}
+
 /// Guards I3: a state folder that is a symlink out of the checkout is not followed.
 #[test]
 fn a_state_folder_that_leads_out_of_the_checkout_is_not_used() {

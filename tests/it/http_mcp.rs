@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -183,8 +184,9 @@ fn a_dropped_connection_cancels_a_modern_call_and_nothing_else() {
     owner.tool("conformance_echo", &json!({ "value": 1 }));
 }
 
+/// Guards I15: an answer past one second is a stream, so that no client gives up on a header; one before is JSON.
 #[test]
-fn an_answer_that_takes_a_while_arrives_as_json_or_as_a_stream() {
+fn an_answer_that_takes_a_while_arrives_as_a_stream_and_any_other_as_json() {
     let (_repository, _owner, http) = served();
     let http = mcp(&http);
     let initialize = frames::request(
@@ -197,16 +199,39 @@ fn an_answer_that_takes_a_while_arrives_as_json_or_as_a_stream() {
         .header("mcp-session-id")
         .unwrap()
         .to_owned();
-    let http = http
+    let legacy = http
+        .clone()
         .with("Mcp-Session-Id", &session)
         .with("MCP-Protocol-Version", frames::LEGACY);
-    let call = |ms: u64| {
-        let params = frames::call("conformance_slow", &json!({ "ms": ms }));
-        http.post("/mcp", &frames::request(&json!(2), "tools/call", &params))
-    };
-    let mut quick = call(1);
-    assert_eq!(quick.header("content-type"), Some("application/json"));
-    checks::succeeded(&quick.json());
-    let mut slow = call(1800);
-    checks::succeeded(&slow.json());
+    let modern = http
+        .with("MCP-Protocol-Version", frames::MODERN)
+        .with("Mcp-Method", "tools/call")
+        .with("Mcp-Name", "conformance_slow");
+    for (client, era) in [(legacy, "legacy"), (modern, "modern")] {
+        let call = |ms: u64| {
+            let mut params = frames::call("conformance_slow", &json!({ "ms": ms }));
+            if era == "modern" {
+                params = frames::modern("direct", &params);
+            }
+            let start = Instant::now();
+            let request = frames::request(&json!(2), "tools/call", &params);
+            let mut reply = client.post("/mcp", &request).expects(200);
+            let head = start.elapsed();
+            let form = reply.header("content-type").unwrap_or_default().to_owned();
+            checks::succeeded(&reply.json());
+            println!("{era}, {ms} ms: {form} after {head:?}");
+            (form, head)
+        };
+        for ms in [1, 300] {
+            // The server began to count later than this client did.
+            let (form, head) = call(ms);
+            let late = head >= Duration::from_secs(1);
+            assert!(
+                form == "application/json" || late,
+                "{era}, {ms} ms: {form} after {head:?}"
+            );
+        }
+        let (form, _) = call(1800);
+        assert_eq!(form, "text/event-stream", "{era}");
+    }
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::support::rounds::storm::lock_holders;
 use crate::support::{Client, Repository, checks};
 
 /// Guards I5.
@@ -86,6 +87,29 @@ fn a_document_that_is_lost_or_overwritten_under_a_live_owner_comes_back() {
         newcomer.close();
         newcomer.exit();
     }
+}
+
+/// Guards I1, I5: without the token nobody new could reach the owner, so it gives way to one that has a token.
+#[test]
+fn removing_the_token_under_a_live_owner_heals() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    let before = repository.ready();
+    let token = repository.token().unwrap();
+    fs::remove_file(repository.shared().join("token")).unwrap();
+    let newcomer = repository.attached("newcomer");
+    checks::one_board(&[&owner, &bridge, &newcomer]);
+    assert_ne!(repository.ready()["instance"], before["instance"]);
+    let now = repository.token();
+    assert!(
+        now.as_ref().is_some_and(|now| *now != token),
+        "a token of its own"
+    );
+    if let Some(holders) = lock_holders(&repository) {
+        assert_eq!(holders, 1, "holders of the lock");
+    }
+    assert_eq!(repository.http().get("/api/v1/peers").status, 200);
 }
 
 /// Guards I5: nobody is left behind when it happens again and again.

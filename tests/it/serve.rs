@@ -1,5 +1,7 @@
 //! `serve`, and the two ways to look without taking part: `--inspect` and `--standalone`.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::support::{BOUND, Repository, checks, wait_for};
@@ -104,6 +106,29 @@ fn serve_hosts_without_a_client_and_ends_with_its_input_or_a_signal() {
         lease["pid"] == bridge.pid()
     });
     checks::one_board(&[&bridge]);
+}
+
+/// Guards I5: it has no client to wait for, and stands again by itself.
+#[test]
+fn serve_stands_again_after_its_lock_was_replaced() {
+    let repository = Repository::new();
+    let serve = repository
+        .launch()
+        .name("serve")
+        .arguments(&["serve", "--conformance"])
+        .start();
+    for _ in 0..3 {
+        let before =
+            repository.ready_when("the document of serve", |lease| lease["pid"] == serve.pid());
+        fs::remove_dir_all(repository.root().join(".ai/local")).unwrap();
+        repository.ready_when("another document of serve", |lease| {
+            lease["pid"] == serve.pid() && lease["instance"] != before["instance"]
+        });
+    }
+    assert!(serve.ended().is_none());
+    let bridge = repository.attached("bridge");
+    checks::one_board(&[&bridge]);
+    assert_eq!(repository.owner_pid(), Some(serve.pid()));
 }
 
 /// Guards I11: /dev/null as input is no end of input.

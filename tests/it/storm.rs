@@ -1,6 +1,9 @@
 //! Short forms of the rounds that `torture` runs at length.
 
+use serde_json::json;
+
 use crate::support::rounds::{Times, abort, kill, mix, storm};
+use crate::support::{Client, Repository, checks, frames};
 
 /// Guards I1.
 #[test]
@@ -10,6 +13,51 @@ fn fifty_processes_at_once_have_one_owner_and_one_board() {
             "round {round}: everybody saw everybody after {:?}",
             storm::round(50)
         );
+    }
+}
+
+/// Guards I1, I6: whatever the crowd costs, nobody is left without an answer.
+#[test]
+fn a_hundred_clients_at_once_are_all_answered() {
+    let repository = Repository::new();
+    let clients: Vec<Client> = (0..100)
+        .map(|number| repository.client(&format!("client-{number}")))
+        .collect();
+    let opened: Vec<_> = clients
+        .iter()
+        .map(|client| {
+            let opening = frames::initialize(client.name(), frames::LEGACY);
+            client.begin("initialize", &opening)
+        })
+        .collect();
+    let asked: Vec<Vec<_>> = clients
+        .iter()
+        .map(|client| {
+            let call = |number| client.begin_call("conformance_echo", &json!({ "value": number }));
+            (0..5).map(call).collect()
+        })
+        .collect();
+    for ((client, opening), calls) in clients.iter().zip(opened).zip(asked) {
+        checks::succeeded(&client.answer(&opening));
+        for (number, id) in calls.iter().enumerate() {
+            let answer = client.answer(id);
+            checks::succeeded(&answer);
+            assert_eq!(
+                answer["result"]["structuredContent"]["value"], number,
+                "{answer}"
+            );
+        }
+    }
+    for client in &clients {
+        assert_eq!(
+            client.inbox().total(),
+            6,
+            "one answer each for {}",
+            client.name()
+        );
+    }
+    if let Some(holders) = storm::lock_holders(&repository) {
+        assert_eq!(holders, 1, "holders of the lock");
     }
 }
 

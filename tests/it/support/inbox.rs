@@ -13,8 +13,8 @@ use serde_json::Value;
 struct Received {
     /// Answers by the JSON text of their id; more than one is a broken promise, so all are kept.
     answers: HashMap<String, Vec<(Instant, Value)>>,
-    /// Messages with a method.
-    messages: Vec<Value>,
+    /// Messages with a method, as they came.
+    messages: Vec<(Instant, Value)>,
     /// Lines that are not JSON-RPC.
     strays: Vec<String>,
     ended: bool,
@@ -47,7 +47,9 @@ impl Inbox {
         let parsed = serde_json::from_slice::<Value>(line);
         let mut received = self.received.lock().unwrap();
         match parsed {
-            Ok(message) if message.get("method").is_some() => received.messages.push(message),
+            Ok(message) if message.get("method").is_some() => {
+                received.messages.push((Instant::now(), message));
+            }
             Ok(message) if message.get("id").is_some() => {
                 let id = message["id"].to_string();
                 received
@@ -115,6 +117,7 @@ impl Inbox {
             received
                 .messages
                 .iter()
+                .map(|(_, message)| message)
                 .find(|message| fits(message))
                 .cloned()
         })
@@ -122,7 +125,28 @@ impl Inbox {
 
     /// Every message with a method so far.
     pub(crate) fn messages(&self) -> Vec<Value> {
-        self.received.lock().unwrap().messages.clone()
+        let received = self.received.lock().unwrap();
+        received
+            .messages
+            .iter()
+            .map(|(_, value)| value.clone())
+            .collect()
+    }
+
+    /// The messages of `method` that came before the first answer to `id`, and those that came after it.
+    pub(crate) fn around(&self, id: &Value, method: &str) -> (Vec<Value>, Vec<Value>) {
+        let received = self.received.lock().unwrap();
+        let answered = received.answers.get(&id.to_string());
+        let answered = answered.and_then(|all| all.first()).map(|(when, _)| *when);
+        let (before, after): (Vec<_>, Vec<_>) = received
+            .messages
+            .iter()
+            .filter(|(_, message)| message["method"] == method)
+            .partition(|(when, _)| answered.is_none_or(|answered| *when <= answered));
+        let values = |all: Vec<&(Instant, Value)>| -> Vec<Value> {
+            all.into_iter().map(|(_, value)| value.clone()).collect()
+        };
+        (values(before), values(after))
     }
 
     /// Forgets the messages with a method.
