@@ -37,6 +37,12 @@ pub(super) async fn watch(site: Site, admission: Admission, lost: CancellationTo
     if let Err(error) = &watcher {
         tracing::debug!(%error, "no news of the state folder; the next session or command looks");
     }
+    // What changed between the publication and this watch is told to nobody.
+    if !admission.admits() {
+        sleep(QUIET).await;
+        lost.cancel();
+        return;
+    }
     while changes.recv().await.is_some() {
         sleep(QUIET).await;
         if !admission.admits() {
