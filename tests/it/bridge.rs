@@ -74,7 +74,7 @@ fn a_cancellation_right_behind_its_request_is_honoured() {
             text.push_str(&call(id, "conformance_slow", json!({ "ms": 600_000 })));
             let (method, params) = ("notifications/cancelled", json!({ "requestId": id }));
             let cancel = json!({ "jsonrpc": "2.0", "method": method, "params": params });
-            text.push_str(&format!("{cancel}\n"));
+            text.extend([cancel.to_string(), "\n".to_owned()]);
         }
         text.push_str(&call(
             &kept[1],

@@ -138,14 +138,14 @@ fn progress_comes_before_the_answer_and_only_goes_on() {
     let bridge = repository.attached("bridge");
     for client in [&owner, &bridge] {
         // Short calls, whose last report and answer are there at the same moment.
-        for number in 0..40 {
+        for number in 0..40_u32 {
             let token = format!("short-{number}");
-            let id = reporting(client, number % 4, &token);
+            let id = reporting(client, u64::from(number % 4), &token);
             in_order(client, &id, &token);
             let seen = progress(client, &token);
             let done = seen
                 .last()
-                .is_some_and(|last| (*last - (number % 4) as f64).abs() < 1e-9);
+                .is_some_and(|last| (*last - f64::from(number % 4)).abs() < 1e-9);
             assert!(done, "the last report of {token} is missing: {seen:?}");
         }
         let id = reporting(client, 300, "long");

@@ -97,7 +97,7 @@ fn a_client_that_never_reads_and_ends_its_input_leaves_no_process() {
         launch.stdio(Streams::Unread)
     };
     let ends = |client: &Client| {
-        let large = ("conformance_large", json!({ "bytes": 20_000 }));
+        let large = ("conformance_echo", json!({ "value": "x".repeat(8000) }));
         thread::scope(|scope| {
             // Far more than pipes and buffers hold, so this returns only if the process goes on reading.
             let saying = scope.spawn(|| in_one_breath(client, &vec![large; 2000]));

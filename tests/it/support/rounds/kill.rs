@@ -28,7 +28,8 @@ pub(crate) struct Round {
     pub(crate) gaps: Vec<Duration>,
     /// Requests answered with success.
     pub(crate) answered: usize,
-    /// Requests refused because the next owner was too slow for the bridge's patience, as on an overloaded machine.
+    /// Requests refused because their bridge was alone: the next owner was too slow for its patience, as on an overloaded
+    /// machine. A refusal for any other reason fails the round.
     pub(crate) refused: usize,
 }
 
@@ -69,6 +70,12 @@ impl Room {
             .filter(|client| client.pid() != owner.pid())
             .cloned()
             .collect();
+        for bridge in &bridges {
+            wait_for("an owner for every bridge", BOUND, || {
+                let answer = bridge.call("conformance_echo", &json!({ "value": number }));
+                checks::degraded(&answer).is_none()
+            });
+        }
         let stop = AtomicBool::new(false);
         let before = Duration::from_millis(100 + self.random.below(200) as u64);
         let (death, answered) = thread::scope(|scope| {
@@ -164,12 +171,26 @@ impl Room {
     }
 }
 
-/// Calls without pause until told to stop; every call is done, or refused since no owner was to be had in time.
+/// The least silence after which a bridge gives its owner up: what it refuses sooner, it refuses without need.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a bridge has said that it serves its client alone.
+fn alone(bridge: &Client) -> usize {
+    bridge
+        .stderr()
+        .matches("this client is served alone")
+        .count()
+}
+
+/// Calls without pause until told to stop; every call is done, or refused by a bridge that was alone at that time: it has
+/// said so since the last call that was done, and the first call that it refused had waited for as long as it may.
 fn call_until(bridge: &Client, file: &str, stop: &AtomicBool) -> Vec<Answered> {
     let mut answered = Vec::new();
+    let (mut said, mut was_refused) = (alone(bridge), false);
     while !stop.load(Ordering::Relaxed) {
         let id = bridge.next_id();
         let text = format!("{} {id}", bridge.name());
+        let asked = Instant::now();
         bridge.send(&super::super::frames::request(
             &id,
             "tools/call",
@@ -184,9 +205,22 @@ fn call_until(bridge: &Client, file: &str, stop: &AtomicBool) -> Vec<Answered> {
             .unwrap_or_else(|| panic!("{} got no answer to {id}", bridge.name()));
         let refused = checks::degraded(&answer).is_some()
             && answer["result"]["_meta"]["majordomus/code"] == "unavailable";
-        if !refused {
+        if refused {
+            let (name, waited) = (bridge.name(), when - asked);
+            assert!(
+                was_refused || waited >= PATIENCE,
+                "{name} refused after {waited:?}: {answer}"
+            );
+            wait_for("the bridge says that it is alone", BOUND, || {
+                was_refused || alone(bridge) > said
+            });
+        } else {
             checks::succeeded(&answer);
         }
+        if was_refused && !refused {
+            said = alone(bridge);
+        }
+        was_refused = refused;
         answered.push((text, id, when, !refused));
     }
     answered
