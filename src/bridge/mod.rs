@@ -31,10 +31,11 @@ mod traffic;
 mod watch;
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use alone::Alone;
 use attach::{Far, Link};
@@ -79,6 +80,10 @@ pub struct Bridge {
     opening: Opening,
     identity: Living,
     started: Instant,
+    /// Rings at the latest when something has to be looked at; early is no harm. Setting a timer wakes the runtime, so
+    /// one that rings early enough is left alone.
+    alarm: Pin<Box<Sleep>>,
+    armed: bool,
     /// Since when the opening has waited without an owner.
     waiting_since: Option<Instant>,
     /// The client's input ended at this moment.
@@ -132,6 +137,8 @@ impl Bridge {
             opening: Opening::new(compiled),
             identity,
             started: Instant::now(),
+            alarm: Box::pin(sleep_until(Instant::now())),
+            armed: false,
             waiting_since: None,
             input_ended: None,
             draining: false,
@@ -219,7 +226,7 @@ impl Bridge {
     /// Waits for the next thing to happen. Every branch is cancel safe.
     async fn next_event(&mut self) -> Event {
         let output_full = self.output.pending() > OUTBOUND_BYTES;
-        let deadline = self.deadline();
+        self.set_alarm();
         let sends = self.sends();
         let (mut reader, mut writer) = match &mut self.link {
             Some(link) => (Some(&mut link.reader), Some(&mut link.writer)),
@@ -239,14 +246,25 @@ impl Bridge {
             frame = self.input.next(), if read_input => Event::Input(frame),
             found = async { quest.as_mut().expect("guarded by the condition").found().await },
                 if quest.is_some() => Event::Found(found),
-            () = async { sleep_until(deadline.expect("guarded by the condition")).await },
-                if deadline.is_some() => Event::Tick,
+            () = self.alarm.as_mut(), if self.armed => {
+                self.armed = false;
+                Event::Tick
+            }
         }
     }
 
     /// Whether the client has sent nothing yet: one that only discovered is not silent, it has what it came for.
     fn is_silent(&self) -> bool {
         self.ledger.is_untouched()
+    }
+
+    fn set_alarm(&mut self) {
+        if let Some(due) = self.deadline()
+            && (!self.armed || due < self.alarm.deadline())
+        {
+            self.alarm.as_mut().reset(due);
+            self.armed = true;
+        }
     }
 
     /// When to look again if nothing else happens; `None` while nothing waits for a moment.

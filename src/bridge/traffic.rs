@@ -19,6 +19,10 @@ impl Bridge {
         };
         match frame.kind() {
             Kind::Request { id, .. } => {
+                if !self.ledger.is_waiting() && !self.draining {
+                    // Silence counts from the moment at which somebody waits.
+                    self.watch.heard();
+                }
                 let seq = self.ledger.enter(&frame, id);
                 tracing::trace!(seq, method = frame.method(), "frame");
                 self.note_client(&frame);
