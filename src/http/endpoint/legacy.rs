@@ -38,8 +38,9 @@ pub(crate) async fn answer(
     match frame.kind() {
         Kind::Request { id, .. } => {
             let id = id.clone();
-            let (queue, running) = start(http, &live, id, frame);
-            if events::accepted(headers) {
+            let streams = events::accepted(headers);
+            let (queue, running) = start(http, &live, id, frame, streams);
+            if streams {
                 sooner_or_later(queue, running, living).await
             } else {
                 respond(running.await.unwrap_or(Ran::Aborted))
@@ -51,8 +52,10 @@ pub(crate) async fn answer(
             }
             answer::accepted()
         }
-        // No request leaves over HTTP yet, so no response is waited for.
-        Kind::Response { .. } => answer::accepted(),
+        Kind::Response { .. } => {
+            live.session.heard(&frame);
+            answer::accepted()
+        }
         Kind::Batch(items) => batch(http, &live, items.clone()).await,
     }
 }
@@ -164,8 +167,12 @@ fn start(
     live: &Arc<Live>,
     id: Id,
     frame: Frame,
+    streams: bool,
 ) -> (Queue, impl Future<Output = Option<Ran>> + Send + use<>) {
     let begun = live.begin(&id);
+    if !streams {
+        live.session.mute(begun.number);
+    }
     let (engine, live) = (Arc::clone(&http.parts().engine), Arc::clone(live));
     let running = http.work().run(async move {
         let request = Request {
@@ -188,15 +195,17 @@ fn start(
     (begun.queue, running)
 }
 
-/// Answers in one body within a second, else with a stream.
+/// Answers in one body if nothing is said before it and it comes within a second, else with a stream.
 async fn sooner_or_later(
     queue: Queue,
     running: impl Future<Output = Option<Ran>> + Send + 'static,
     living: Living,
 ) -> Response {
     let mut running = Box::pin(running);
-    if let Ok(ran) = timeout(STREAM_AFTER, running.as_mut()).await {
-        return respond(ran.unwrap_or(Ran::Aborted));
+    tokio::select! {
+        biased;
+        ran = running.as_mut() => return respond(ran.unwrap_or(Ran::Aborted)),
+        _ = timeout(STREAM_AFTER, queue.ready()) => {}
     }
     let last = async move {
         match running.await {
@@ -244,12 +253,13 @@ async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
             Ok(frame) => match frame.kind() {
                 Kind::Request { id, method } if &**method != "initialize" => {
                     let id = id.clone();
-                    running.push(start(http, live, id, frame).1);
+                    running.push(start(http, live, id, frame, false).1);
                 }
                 Kind::Notification { method } if &**method == "notifications/cancelled" => {
                     cancel(live, &frame);
                 }
-                Kind::Notification { .. } | Kind::Response { .. } => {}
+                Kind::Response { .. } => live.session.heard(&frame),
+                Kind::Notification { .. } => {}
                 Kind::Request { .. } | Kind::Batch(_) => {
                     let code = ErrorCode::InvalidRequest;
                     let message = "this cannot stand in a batch";

@@ -4,6 +4,7 @@
 //! pressure the newest message of a key stands for all of it, and a queue past its bound takes no more.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -52,6 +53,19 @@ impl Queue {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Resolves when something is to be said; cancel safe.
+    pub(crate) async fn ready(&self) {
+        poll_fn(|context| {
+            let mut waiting = self.waiting();
+            if !waiting.messages.is_empty() {
+                return Poll::Ready(());
+            }
+            waiting.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Takes the next message, or has the task woken when there is one.
