@@ -1,22 +1,28 @@
 //! Frames with sessions: `initialize`, then whatever carries the id that it got.
 
+use std::future::pending;
 use std::sync::Arc;
 
+use axum::http::request::Parts as Head;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use super::headers::{self, REVISION, SESSION};
-use super::outbound::{Queue, Routes};
+use super::events::{Last, Naming};
+use super::headers::{self, LAST_EVENT, REVISION, SESSION};
+use super::outbound::Routes;
 use super::session_id::SessionId;
-use super::sessions::{Found, Live};
+use super::sessions::{Found, Live, OWN, Route, Streaming};
 use super::{answer, events};
 use crate::floor::clock;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
 use crate::floor::limits::{CALLS_PER_PEER, STREAM_AFTER};
 use crate::http::problem::{Code, Problem};
+use crate::http::server::Arrival;
 use crate::http::state::{Http, Living};
 use crate::mcp::{ErrorCode, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, PeerId, Transport};
@@ -39,9 +45,9 @@ pub(crate) async fn answer(
         Kind::Request { id, .. } => {
             let id = id.clone();
             let streams = events::accepted(headers);
-            let (queue, running) = start(http, &live, id, frame, streams);
+            let (route, running) = start(http, &live, id, frame, streams);
             if streams {
-                sooner_or_later(queue, running, living).await
+                sooner_or_later(http, &live, route, running, living).await
             } else {
                 respond(running.await.unwrap_or(Ran::Aborted))
             }
@@ -168,7 +174,7 @@ fn start(
     id: Id,
     frame: Frame,
     streams: bool,
-) -> (Queue, impl Future<Output = Option<Ran>> + Send + use<>) {
+) -> (Route, impl Future<Output = Option<Ran>> + Send + use<>) {
     let begun = live.begin(&id);
     if !streams {
         live.session.mute(begun.number);
@@ -192,12 +198,14 @@ fn start(
         live.finish(&id, begun.number);
         reply.map_or(Ran::Cancelled, Ran::Answered)
     });
-    (begun.queue, running)
+    (begun.route, running)
 }
 
 /// Answers in one body if nothing is said before it and it comes within a second, else with a stream.
 async fn sooner_or_later(
-    queue: Queue,
+    http: &Http,
+    live: &Live,
+    route: Route,
     running: impl Future<Output = Option<Ran>> + Send + 'static,
     living: Living,
 ) -> Response {
@@ -205,15 +213,87 @@ async fn sooner_or_later(
     tokio::select! {
         biased;
         ran = running.as_mut() => return respond(ran.unwrap_or(Ran::Aborted)),
-        _ = timeout(STREAM_AFTER, queue.ready()) => {}
+        _ = timeout(STREAM_AFTER, route.queue.ready()) => {}
     }
-    let last = async move {
+    let (reader, naming) = (route.queue.reader(None), naming(live, route.number));
+    // The answer goes into the stream whether or not its connection lasts: a client may come back for it.
+    let ending = http.work().run(async move {
         match running.await {
-            Some(Ran::Answered(reply)) => Some(reply.json),
-            _ => None,
+            Some(Ran::Answered(reply)) => route.end(Some(reply.json)),
+            _ => route.end(None),
         }
+    });
+    drop(ending);
+    events::response(reader, Box::pin(pending()), Some(naming), living)
+}
+
+/// The names of a stream's events. An empty first one came with 2025-11-25, and earlier clients fail on it.
+fn naming(live: &Live, stream: u64) -> Naming {
+    Naming {
+        prefix: live.event_prefix(stream),
+        primed: live.session.revision() >= Some(Revision::V20251125),
+    }
+}
+
+/// Opens the session's own stream, or goes on behind the last event that the client saw on any of its streams.
+pub(crate) async fn stream(http: &Arc<Http>, head: &Head, living: Living) -> Response {
+    let headers = &head.headers;
+    let arrival = head.extensions.get::<Arrival>();
+    let stopping = arrival
+        .map(|arrival| arrival.stopping.clone())
+        .unwrap_or_default();
+    let Some(text) = headers::only(headers, SESSION) else {
+        return missing(None);
     };
-    events::response(queue, Box::pin(last), living)
+    let live = match find(http, text).await {
+        Found::Live(live) => live,
+        other => return refuse(&other, None),
+    };
+    if !events::accepted(headers) {
+        let status = StatusCode::NOT_ACCEPTABLE;
+        let message = "a session's stream is one of events: send `Accept: text/event-stream`";
+        return answer::refused(status, None, ErrorCode::InvalidRequest, message, None);
+    }
+    let seen = headers::only(headers, LAST_EVENT);
+    if let Some((number, reader)) = seen.and_then(|event| live.stream_behind(event)) {
+        let naming = Naming {
+            primed: false,
+            ..naming(&live, number)
+        };
+        if number != OWN {
+            return events::response(reader, Box::pin(pending()), Some(naming), living);
+        }
+        let last = news(http, &live, stopping, true);
+        return events::response(reader, last, Some(naming), living);
+    }
+    // What an earlier owner said, and what was said to nobody, is not known here.
+    let missed = seen.is_some();
+    let (reader, naming) = (live.own_stream(), naming(&live, OWN));
+    let last = news(http, &live, stopping, missed);
+    events::response(reader, last, Some(naming), living)
+}
+
+/// Tells a session the news for as long as it and this server last.
+fn news(http: &Http, live: &Arc<Live>, stopping: CancellationToken, missed: bool) -> Last {
+    let mut news = http.parts().engine.changes().listen();
+    if missed {
+        live.session.missed();
+    }
+    let live = Streaming::new(live);
+    Box::pin(async move {
+        loop {
+            tokio::select! {
+                biased;
+                () = live.ended().cancelled() => return None,
+                () = stopping.cancelled() => return None,
+                heard = news.recv() => match heard {
+                    Ok(news) => live.session.hear(&news),
+                    Err(RecvError::Lagged(_)) => live.session.missed(),
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    })
 }
 
 fn respond(ran: Ran) -> Response {

@@ -94,7 +94,7 @@ pub(crate) async fn answer(
             None => listens.then(|| ended(&id)),
         }
     };
-    events::response(queue, Box::pin(last), living)
+    events::response(queue.reader(None), Box::pin(last), None, living)
 }
 
 /// Holds a frame to what this transport asks; `None` for what gets no answer.
