@@ -31,7 +31,7 @@ struct Listed {
 #[derive(Debug, Serialize, ToSchema)]
 struct Brief {
     id: &'static str,
-    /// `query`, `resource` or `command`.
+    /// `query`, `resource`, `prompt` or `command`.
     kind: &'static str,
     title: &'static str,
     /// What a resend may do: `safe`, `keyed`, `converging` or `once`.
@@ -42,6 +42,9 @@ struct Brief {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     resource: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    prompt: Option<&'static str>,
     /// Method and path.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -69,9 +72,13 @@ struct Declaration {
     title: String,
     description: String,
     retry: String,
-    /// Tool, resource, method, route and command.
+    /// Tool, resource, prompt, method, route and command.
     #[schema(value_type = Object)]
     exposure: Value,
+    /// Media type of the answer.
+    media: String,
+    /// Whether it writes log messages to its client.
+    logs: bool,
     /// Whether a bridge keeps the last call, to replay it to the next owner.
     retained: bool,
     /// JSON Schema of the arguments.
@@ -136,6 +143,7 @@ fn brief(capability: &Capability) -> Brief {
         retry: capability.retry.as_str(),
         tool: exposure.tool,
         resource: exposure.resource,
+        prompt: exposure.prompt,
         route: exposure
             .route
             .map(|route| format!("{} {route}", capability.kind.method())),
@@ -154,6 +162,7 @@ pub(super) fn capabilities(book: &Arc<Book>) -> Vec<Capability> {
     );
     list.exposure = Exposure {
         tool: None,
+        prompt: None,
         resource: None,
         route: Some("/api/v1/capabilities"),
         cli: Some(&["capabilities"]),
@@ -170,6 +179,7 @@ pub(super) fn capabilities(book: &Arc<Book>) -> Vec<Capability> {
     );
     describe.exposure = Exposure {
         tool: None,
+        prompt: None,
         resource: None,
         route: Some("/api/v1/capabilities/describe"),
         cli: Some(&["describe"]),

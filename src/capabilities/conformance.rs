@@ -179,6 +179,7 @@ fn exposure(id: &str) -> Exposure {
     };
     Exposure {
         tool: Some(tool),
+        prompt: None,
         resource: None,
         route: Some(route),
         cli: None,

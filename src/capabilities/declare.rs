@@ -6,7 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::registry::{
-    Answer, Capability, Exposure, Handler, Kind, Refusal, RefusalCode, Retry, schema::Schema,
+    Answer, Capability, Exposure, Form, Handler, Kind, Refusal, RefusalCode, Retry, schema::Schema,
 };
 
 /// Starts a declaration: a query that reads `I` and answers `O`, exposed nowhere yet.
@@ -23,6 +23,8 @@ pub(super) fn query<I: ToSchema + 'static, O: ToSchema + 'static>(
         description,
         input: Schema::of::<I>(),
         output: Schema::of::<O>(),
+        form: Form::Data,
+        logs: false,
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),

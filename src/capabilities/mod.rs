@@ -9,6 +9,8 @@
 
 mod book;
 pub mod conformance;
+mod conformance_asking;
+mod conformance_content;
 mod declare;
 pub mod peers;
 pub mod repository;
@@ -37,6 +39,8 @@ pub fn registry(services: &Services) -> Result<Arc<Registry>, RegistryError> {
     declared.extend(book::capabilities(&book));
     if services.provider == Provider::Conformance {
         declared.extend(conformance::capabilities(services));
+        declared.extend(conformance_content::capabilities(services));
+        declared.extend(conformance_asking::capabilities());
     }
     let registry = Arc::new(Registry::new(declared)?);
     if cfg!(debug_assertions) {

@@ -86,6 +86,7 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
     );
     list_peers.exposure = Exposure {
         tool: Some("majordomus_peers"),
+        prompt: None,
         resource: Some(PEERS_URI),
         route: Some("/api/v1/peers"),
         cli: Some(&["peers"]),
@@ -107,6 +108,7 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
     announce_work.retain = Some(slot);
     announce_work.exposure = Exposure {
         tool: Some("majordomus_announce"),
+        prompt: None,
         resource: None,
         route: Some("/api/v1/peers/announce"),
         cli: Some(&["announce"]),

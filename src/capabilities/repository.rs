@@ -47,6 +47,7 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
     info.kind = Kind::Resource;
     info.exposure = Exposure {
         tool: None,
+        prompt: None,
         resource: Some("majordomus://repository"),
         route: Some("/api/v1/repository"),
         cli: None,

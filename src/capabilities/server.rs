@@ -99,6 +99,7 @@ pub(super) fn capabilities(services: &Services, book: &Arc<Book>) -> Vec<Capabil
     );
     status.exposure = Exposure {
         tool: None,
+        prompt: None,
         resource: None,
         route: Some("/api/v1/status"),
         cli: Some(&["status"]),

@@ -29,6 +29,8 @@ pub struct Services {
     pub site: Option<Site>,
     /// The peers of this server.
     pub board: Arc<Board>,
+    /// Where changes are told.
+    pub changes: Changes,
     /// The server about itself.
     pub status: Arc<dyn ServerStatus>,
     /// What ends the server.
@@ -49,13 +51,12 @@ impl Services {
     /// Makes the services of a process without a server: complete declarations, an empty room, nothing opened.
     #[must_use]
     pub fn offline(site: Option<Site>) -> Self {
-        let board = Board::open(
-            board_config(site.as_ref(), Place::Memory),
-            Changes::default(),
-        );
+        let changes = Changes::default();
+        let board = Board::open(board_config(site.as_ref(), Place::Memory), changes.clone());
         Self {
             site,
             board,
+            changes,
             status: Arc::new(Offline),
             control: Arc::new(Offline),
             provider: Provider::Product,

@@ -63,6 +63,7 @@ pub(super) fn capabilities(services: &Services) -> Vec<Capability> {
     stop.retry = Retry::Once;
     stop.exposure = Exposure {
         tool: None,
+        prompt: None,
         resource: None,
         route: Some("/api/v1/server/stop"),
         cli: Some(&["stop"]),

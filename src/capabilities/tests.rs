@@ -9,8 +9,8 @@ use super::{Mode, Provider, ServerStatus, Services, Status, registry};
 use crate::board::{Board, Place};
 use crate::floor::paths::{Explicit, Site};
 use crate::registry::{
-    Answer, Call, Caller, Changes, Delivery, OnceKey, PeerId, Presence as _, Progress, RefusalCode,
-    Registry, Transport,
+    Answer, Call, Caller, Changes, Client, Delivery, OnceKey, PeerId, Presence as _, Progress,
+    RefusalCode, Registry, Transport,
 };
 
 struct Fixed(Mode);
@@ -86,6 +86,7 @@ impl Room {
             key,
             cancel: CancellationToken::new(),
             progress: Progress::none(),
+            client: Client::none(),
         };
         self.registry
             .call(self.registry.get(id).unwrap(), call)
@@ -402,6 +403,7 @@ fn the_conformance_provider_is_what_it_says() {
             key: None,
             cancel: CancellationToken::new(),
             progress: Progress::none(),
+            client: Client::none(),
         };
         let cancel = call.cancel.clone();
         let slow = room

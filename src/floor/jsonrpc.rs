@@ -368,15 +368,18 @@ pub fn error(id: Option<&Id>, code: i64, message: &str, data: Option<&Value>) ->
     Bytes::from(text)
 }
 
+/// Renders a message as it is.
+#[must_use]
+pub fn message(message: &Value) -> Bytes {
+    let mut text = Vec::with_capacity(128);
+    render(&mut text, message);
+    Bytes::from(text)
+}
+
 /// Renders a notification.
 #[must_use]
 pub fn notification(method: &str, params: &Value) -> Bytes {
-    let mut text = Vec::with_capacity(128);
-    render(
-        &mut text,
-        &json!({ "jsonrpc": "2.0", "method": method, "params": params }),
-    );
-    Bytes::from(text)
+    message(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
 }
 
 fn render(into: &mut Vec<u8>, value: &impl Serialize) {

@@ -25,7 +25,7 @@ use crate::floor::text::is_hidden;
 use crate::link::handshake::Auth;
 use crate::link::line::{Line, Verb};
 use crate::mcp::{ErrorCode, Keep, Message, Outbound, Reply, Request, Revision, Session};
-use crate::registry::{Caller, Delivery, PeerId, Transport};
+use crate::registry::{Caller, Delivery, News, PeerId, Transport};
 
 /// How long the last lines of a draining link get at least.
 const LAST_WORDS: Duration = Duration::from_millis(15);
@@ -70,7 +70,7 @@ enum Event {
     Superseded,
     Finished(Finished),
     Message(Message),
-    Changed(Result<String, broadcast::error::RecvError>),
+    Changed(Result<News, broadcast::error::RecvError>),
     Line(std::io::Result<Option<Line>>),
 }
 
@@ -160,8 +160,10 @@ impl Conversation {
                 }
                 Event::Finished(finished) => self.finished(finished),
                 Event::Message(message) => self.hold(message),
-                Event::Changed(Ok(uri)) => self.session.changed(&uri),
-                Event::Changed(Err(broadcast::error::RecvError::Lagged(_))) => self.refresh(),
+                Event::Changed(Ok(news)) => self.session.hear(&news),
+                Event::Changed(Err(broadcast::error::RecvError::Lagged(_))) => {
+                    self.session.missed();
+                }
                 Event::Changed(Err(broadcast::error::RecvError::Closed)) => {}
                 Event::Line(Ok(Some(line))) => self.take(line),
             }
@@ -342,13 +344,6 @@ impl Conversation {
             };
             self.writer
                 .queue(Line::new(message.about, Verb::Event, message.json));
-        }
-    }
-
-    /// News was missed: everything that the client subscribed to may have changed.
-    fn refresh(&self) {
-        for uri in self.session.subscribed() {
-            self.session.changed(&uri);
         }
     }
 

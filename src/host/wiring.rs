@@ -18,7 +18,7 @@ use crate::floor::clock;
 use crate::floor::error::Chain;
 use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
-use crate::mcp::{About, Admission, Engine, Standing};
+use crate::mcp::{About, Admission, Engine, Seal, Standing};
 use crate::registry::{Changes, PeerId, Presence};
 
 /// How a server of this process serves.
@@ -49,6 +49,16 @@ impl Mode {
                 reason: reason.to_string(),
                 holder: reason.has_holder(),
             },
+        }
+    }
+
+    /// The next owner opens what this one sealed; nobody follows a server that is alone.
+    fn seal(&self, settings: &Settings) -> Seal {
+        match (self, &settings.site) {
+            (Self::Owner { token, .. }, Some(site)) => {
+                Seal::new(token.reveal().as_bytes(), site.root_id())
+            }
+            _ => Seal::random(),
         }
     }
 
@@ -100,6 +110,7 @@ impl Wiring {
         let services = Services {
             site: settings.site.clone(),
             board: Arc::clone(&board),
+            changes: changes.clone(),
             status: Arc::clone(&status) as Arc<dyn ServerStatus>,
             control: status,
             provider: settings.provider,
@@ -135,6 +146,7 @@ impl Wiring {
             url,
             standing: mode.standing(),
             admission,
+            seal: mode.seal(settings),
         };
         let presence: Arc<dyn Presence> = Arc::clone(&board) as Arc<dyn Presence>;
         let engine = Engine::new(registry, presence, changes, about);

@@ -24,7 +24,8 @@ use super::problem::{Code, Problem};
 use super::state::Http;
 use crate::floor::hex;
 use crate::registry::{
-    Call, Caller, Capability, Delivery, Kind, OnceKey, Progress, Transport, query, takes_key,
+    Call, Caller, Capability, Client, Delivery, Kind, OnceKey, Progress, Transport, query,
+    takes_key,
 };
 
 /// The header that makes a command keyed.
@@ -114,7 +115,7 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
 fn check_method(capability: &Capability, method: &Method) -> Result<(), Problem> {
     let (fits, allowed) = match capability.kind {
         Kind::Command => (*method == Method::POST, "POST"),
-        Kind::Query | Kind::Resource => {
+        Kind::Query | Kind::Resource | Kind::Prompt => {
             (matches!(*method, Method::GET | Method::HEAD), "GET, HEAD")
         }
     };
@@ -210,5 +211,6 @@ fn plain_call(arguments: Value, key: Option<OnceKey>) -> Call {
         key,
         cancel: CancellationToken::new(),
         progress: Progress::none(),
+        client: Client::none(),
     }
 }

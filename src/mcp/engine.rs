@@ -9,6 +9,7 @@ use super::error_code::ErrorCode;
 use super::reply::{Failure, Outcome, Reply};
 use super::revision::Revision;
 use super::session::Session;
+use super::state::Seal;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
 use crate::registry::{Changes, Delivery, Presence, Registry};
 
@@ -39,6 +40,8 @@ pub struct About {
     pub standing: Standing,
     /// Whether it still admits sessions and commands.
     pub admission: Admission,
+    /// Protects what clients carry for it.
+    pub seal: Seal,
 }
 
 /// Asks whether this server still admits (I1): at each new session and each command.
@@ -168,6 +171,10 @@ impl Engine {
                     ErrorCode::InvalidRequest,
                     "a batch is not taken here: send one message at a time",
                 )),
+                Kind::Response { .. } => {
+                    session.heard(&request.frame);
+                    None
+                }
                 _ => None,
             };
         };
@@ -231,14 +238,18 @@ impl Engine {
         match method {
             "initialize" if !modern => self.initialize(&turn),
             "ping" if !modern => Ok(super::reply::Success::new(Value::Object(Map::new()))),
+            "logging/setLevel" if !modern && self.logs() => Self::set_level(&turn),
             "resources/subscribe" if !modern => self.subscribe(&turn),
             "resources/unsubscribe" if !modern => Self::unsubscribe(&turn),
             "server/discover" if modern => Ok(self.discover(&turn)),
             "subscriptions/listen" if modern => self.listen(&turn).await,
-            "tools/list" => Ok(self.list_tools(&turn)),
+            "tools/list" => self.list_tools(&turn),
             "tools/call" => self.call_tool(turn, token).await,
-            "resources/list" => Ok(self.list_resources(&turn)),
-            "resources/templates/list" => Ok(self.list_templates(&turn)),
+            "resources/list" => self.list_resources(&turn),
+            "resources/templates/list" => self.list_templates(&turn),
+            "prompts/list" => self.list_prompts(&turn),
+            "prompts/get" => self.get_prompt(turn, token).await,
+            "completion/complete" => self.complete_argument(&turn),
             "resources/read" => self.read_resource(turn, token).await,
             _ => Err(Failure::unknown_method(method)),
         }

@@ -17,6 +17,8 @@ pub enum ErrorCode {
     Internal,
     /// A header does not match the body: -32020.
     HeaderMismatch,
+    /// The client did not declare what this needs: -32021, with `{requiredCapabilities}`.
+    MissingCapability,
     /// -32022, with `{supported, requested}`.
     UnsupportedRevision,
     /// A resource that does not exist: -32002, and -32602 from 2026-07-28 on.
@@ -27,13 +29,14 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the reference.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Parse,
         Self::InvalidRequest,
         Self::MethodNotFound,
         Self::InvalidParams,
         Self::ResourceNotFound,
         Self::HeaderMismatch,
+        Self::MissingCapability,
         Self::UnsupportedRevision,
         Self::NotOwner,
         Self::Internal,
@@ -46,9 +49,14 @@ impl ErrorCode {
             Self::Parse => "the frame is not JSON, or nested too deep",
             Self::InvalidRequest => "the frame is no request, or too large",
             Self::MethodNotFound => "no such method in this revision",
-            Self::InvalidParams => "the parameters do not fit, or the tool does not exist",
+            Self::InvalidParams => {
+                "the parameters do not fit, or the tool or prompt does not exist"
+            }
             Self::Internal => "a bug, or an owner that died twice of this request",
             Self::HeaderMismatch => "an HTTP header does not say what the body says",
+            Self::MissingCapability => {
+                "the client cannot do what this asks of it; the data has `requiredCapabilities`"
+            }
             Self::UnsupportedRevision => {
                 "a revision that is not spoken; the data has `supported` and `requested`"
             }
@@ -67,6 +75,7 @@ impl ErrorCode {
             Self::InvalidParams => -32602,
             Self::Internal | Self::NotOwner => -32603,
             Self::HeaderMismatch => -32020,
+            Self::MissingCapability => -32021,
             Self::UnsupportedRevision => -32022,
             Self::ResourceNotFound if revision.is_modern() => -32602,
             Self::ResourceNotFound => -32002,

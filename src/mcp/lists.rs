@@ -1,62 +1,123 @@
-//! The lists of tools and resources: the same for every caller, in the registry's order.
+//! The lists of tools, resources and prompts: the same for every caller, in the registry's order, in pages.
+//!
+//! A cursor names the last item of the page before it, so that the next owner goes on where the last one stopped.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
 use super::opening::LIST_TTL_MS;
-use super::reply::Success;
+use super::reply::{Failure, Outcome, Success};
 use super::revision::Revision;
 
-/// Keys of a tool that came with a later revision than the first.
-const TOOL_KEYS: [(&str, Revision); 3] = [
+/// Items of one page.
+const PAGE: usize = 100;
+
+/// Keys of an item that came with a later revision than the first.
+const KEYS: [(&str, Revision); 3] = [
     ("annotations", Revision::V20250326),
     ("title", Revision::V20250618),
     ("outputSchema", Revision::V20250618),
 ];
 
-/// The same for a resource.
-const RESOURCE_KEYS: [(&str, Revision); 1] = [("title", Revision::V20250618)];
-
 impl Engine {
-    pub(super) fn list_tools(&self, turn: &Turn<'_>) -> Success {
-        self.list(turn, "tools", self.registry.tools(), &TOOL_KEYS)
+    pub(super) fn list_tools(&self, turn: &Turn<'_>) -> Outcome {
+        self.list(turn, "tools", "name", self.registry.tools())
     }
 
-    pub(super) fn list_resources(&self, turn: &Turn<'_>) -> Success {
-        self.list(turn, "resources", self.registry.resources(), &RESOURCE_KEYS)
+    pub(super) fn list_resources(&self, turn: &Turn<'_>) -> Outcome {
+        self.list(turn, "resources", "uri", self.registry.resources())
     }
 
-    pub(super) fn list_templates(&self, turn: &Turn<'_>) -> Success {
-        self.list(
-            turn,
-            "resourceTemplates",
-            self.registry.templates(),
-            &RESOURCE_KEYS,
-        )
+    pub(super) fn list_templates(&self, turn: &Turn<'_>) -> Outcome {
+        let templates = self.registry.templates();
+        self.list(turn, "resourceTemplates", "uriTemplate", templates)
     }
 
-    fn list(
-        &self,
-        turn: &Turn<'_>,
-        key: &str,
-        mut items: Vec<Value>,
-        since: &[(&str, Revision)],
-    ) -> Success {
+    pub(super) fn list_prompts(&self, turn: &Turn<'_>) -> Outcome {
+        self.list(turn, "prompts", "name", self.registry.prompts())
+    }
+
+    fn list(&self, turn: &Turn<'_>, key: &str, name: &str, items: Vec<Value>) -> Outcome {
+        let cursor = match turn.params.get("cursor") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(cursor)) => Some(cursor.as_str()),
+            Some(_) => return Err(Failure::params("`cursor` is not a string")),
+        };
+        let (mut items, next) = page(items, name, cursor, PAGE)
+            .ok_or_else(|| Failure::params("`cursor` is none that this server gave"))?;
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
-            for (name, revision) in since {
-                if turn.revision < *revision {
-                    item.shift_remove(*name);
+            for (key, since) in KEYS {
+                if turn.revision < since {
+                    item.shift_remove(key);
                 }
             }
         }
         let mut result = Map::new();
         result.insert(key.to_owned(), json!(items));
+        if let Some(next) = next {
+            result.insert("nextCursor".to_owned(), json!(next));
+        }
         // A server that is alone may be joined at any moment by one with another registry.
         let ttl = if self.degraded().is_some() {
             0
         } else {
             LIST_TTL_MS
         };
-        Success::new(self.finish(turn.revision, result, Some((ttl, "public"))))
+        Ok(Success::new(self.finish(
+            turn.revision,
+            result,
+            Some((ttl, "public")),
+        )))
+    }
+}
+
+/// Cuts the page behind `cursor` out of `items`, and gives the next cursor if there is more; `None` for a cursor that
+/// leads nowhere.
+fn page(
+    mut items: Vec<Value>,
+    name: &str,
+    cursor: Option<&str>,
+    most: usize,
+) -> Option<(Vec<Value>, Option<String>)> {
+    if let Some(cursor) = cursor {
+        let last = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let at = items
+            .iter()
+            .position(|item| item[name].as_str().map(str::as_bytes) == Some(&last))?;
+        items.drain(..=at);
+    }
+    if items.len() <= most {
+        return Some((items, None));
+    }
+    items.truncate(most);
+    let last = items.last().and_then(|item| item[name].as_str())?;
+    let next = BASE64_URL_SAFE_NO_PAD.encode(last);
+    Some((items, Some(next)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::page;
+
+    #[test]
+    fn pages_together_are_the_list_and_a_foreign_cursor_leads_nowhere() {
+        let all: Vec<_> = (0..7).map(|n| json!({ "name": format!("n{n}") })).collect();
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let (items, next) = page(all.clone(), "name", cursor.as_deref(), 3).unwrap();
+            assert!((1..=3).contains(&items.len()));
+            seen.extend(items);
+            match next {
+                Some(_) => cursor = next,
+                None => break,
+            }
+        }
+        assert_eq!(seen, all);
+        assert!(page(all.clone(), "name", Some("bm93aGVyZQ"), 3).is_none());
+        assert!(page(all, "name", Some("*"), 3).is_none());
     }
 }

@@ -9,17 +9,18 @@
 //! itself leaves through the session's [`Outbound`]. Handling is cancelled by [`Session::cancel`].
 //!
 //! Nothing here names a capability, and nothing here does I/O.
-//!
-//! Deliberately absent until the protocol is completed: prompts, completion, logging, server requests, pagination (the
-//! lists fit one page), and `notifications/*` over HTTP streams.
 
+mod asking;
 mod engine;
 mod error_code;
 mod lists;
+mod logging;
 mod opening;
+mod prompts;
 mod reply;
 mod revision;
 mod session;
+mod state;
 mod subscriptions;
 mod tools;
 
@@ -28,3 +29,4 @@ pub use error_code::ErrorCode;
 pub use reply::{Keep, Reply};
 pub use revision::Revision;
 pub use session::{Message, Outbound, Session};
+pub use state::Seal;

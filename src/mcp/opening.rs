@@ -29,12 +29,13 @@ impl Engine {
             state.revision = Some(revision);
             state.entered = true;
             introduce(&mut state.caller, turn.params.get("clientInfo"));
+            state.can = turn.params.get("capabilities").cloned().unwrap_or_default();
         }
         let caller = turn.session.caller();
         self.presence.enter(&caller);
         let mut result = json!({
             "protocolVersion": revision.as_str(),
-            "capabilities": capabilities(),
+            "capabilities": self.capabilities(),
             "serverInfo": self.server_info(revision),
         });
         result["instructions"] = Value::String(self.instructions(turn.session));
@@ -48,7 +49,7 @@ impl Engine {
         // The instructions name the peers of this moment, so the answer is nobody else's and not for keeping.
         let mut result = Map::new();
         result.insert("supportedVersions".to_owned(), json!(versions));
-        result.insert("capabilities".to_owned(), capabilities());
+        result.insert("capabilities".to_owned(), self.capabilities());
         result.insert(
             "instructions".to_owned(),
             json!(self.instructions(turn.session)),
@@ -133,6 +134,23 @@ impl Engine {
         }
     }
 
+    /// What the server offers. Lists change when another build becomes the owner.
+    fn capabilities(&self) -> Value {
+        let mut offered = json!({
+            "tools": { "listChanged": true },
+            "resources": { "subscribe": true, "listChanged": true },
+        });
+        let mut all = self.registry.all().iter();
+        if all.any(|capability| capability.exposure.prompt.is_some()) {
+            offered["prompts"] = json!({ "listChanged": true });
+            offered["completions"] = json!({});
+        }
+        if self.logs() {
+            offered["logging"] = json!({});
+        }
+        offered
+    }
+
     fn instructions(&self, session: &Session) -> String {
         let url = self.about.url.borrow().clone();
         let mut text = self.presence.greeting(&session.caller(), url.as_deref());
@@ -150,14 +168,6 @@ impl Engine {
         }
         info
     }
-}
-
-/// What the server offers. Lists change only when another build becomes the owner, and then they do.
-fn capabilities() -> Value {
-    json!({
-        "tools": { "listChanged": true },
-        "resources": { "subscribe": true, "listChanged": true },
-    })
 }
 
 /// Takes name and version from a `clientInfo`, bounded and without control characters.

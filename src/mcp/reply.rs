@@ -49,7 +49,7 @@ pub(super) enum Body {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolResult {
-    pub(super) content: Vec<Text>,
+    pub(super) content: Vec<Block>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) structured_content: Option<Value>,
     pub(super) is_error: bool,
@@ -58,11 +58,26 @@ pub(super) struct ToolResult {
     pub(super) common: Map<String, Value>,
 }
 
+/// A content block.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Block {
+    Text(Text),
+    /// One that a capability made.
+    Shown(Value),
+}
+
+impl Block {
+    pub(super) fn text(text: String) -> Self {
+        Self::Text(Text { text })
+    }
+}
+
 /// A text block.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "text")]
 pub(super) struct Text {
-    pub(super) text: String,
+    text: String,
 }
 
 /// A result and its consequences.

@@ -1,15 +1,23 @@
 //! One client's conversation: who it is, what it subscribed to, and what of it is running.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::asking::unavailable;
 use super::revision::Revision;
 use super::subscriptions::Listen;
-use crate::registry::caller::Caller;
+use crate::floor::jsonrpc::{self, Frame, Kind};
+use crate::registry::caller::{Caller, PeerId};
+use crate::registry::{Level, Refusal, RefusalCode};
+
+/// Questions of one client that may be open.
+const QUESTIONS: usize = 64;
 
 /// A message from the server to the client.
 #[derive(Debug, Clone)]
@@ -19,7 +27,7 @@ pub struct Message {
     /// What it says that a later message with the same key makes obsolete, such as a resource's URI. Under pressure a
     /// carrier may keep only the newest of a key.
     pub coalesce: Option<String>,
-    /// The JSON-RPC notification.
+    /// The JSON-RPC notification or request.
     pub json: Bytes,
 }
 
@@ -70,7 +78,15 @@ pub(super) struct State {
     pub(super) listens: BTreeMap<u64, Listen>,
     /// The client knows another registry's lists; a listen that is opened anew is told so.
     pub(super) lists_stale: bool,
+    /// What `initialize` declared that the client can do.
+    pub(super) can: Value,
+    /// What `logging/setLevel` asked for.
+    pub(super) level: Option<Level>,
     running: BTreeMap<u64, CancellationToken>,
+    /// Requests about which nothing can be said before they are answered.
+    muted: BTreeSet<u64>,
+    /// Our requests that the client has yet to answer, by their ids.
+    asked: HashMap<String, oneshot::Sender<Result<Value, Refusal>>>,
 }
 
 impl Session {
@@ -86,7 +102,11 @@ impl Session {
                 subscriptions: BTreeSet::new(),
                 listens: BTreeMap::new(),
                 lists_stale: false,
+                can: Value::Null,
+                level: None,
                 running: BTreeMap::new(),
+                muted: BTreeSet::new(),
+                asked: HashMap::new(),
             }),
         })
     }
@@ -149,6 +169,71 @@ impl Session {
         state.entered = true;
     }
 
+    /// Says that the carrier cannot pass on anything about this request before its answer: its client cannot be asked.
+    pub fn mute(&self, number: u64) {
+        self.state().muted.insert(number);
+    }
+
+    /// Takes the client's response to a request of ours; one that nobody waits for is nobody's.
+    pub fn heard(&self, frame: &Frame) {
+        let Kind::Response { id: Some(id) } = frame.kind() else {
+            return;
+        };
+        let Ok(id) = serde_json::from_str::<String>(id.as_json()) else {
+            return;
+        };
+        let Some(waiting) = self.state().asked.remove(&id) else {
+            return;
+        };
+        let response: Value = serde_json::from_slice(frame.raw()).unwrap_or_default();
+        let answer = match response.get("result") {
+            Some(result @ Value::Object(_)) => Ok(result.clone()),
+            _ => Err(Refusal::new(
+                RefusalCode::Refused,
+                "the client answered with an error",
+            )),
+        };
+        // The call may be over by now.
+        drop(waiting.send(answer));
+    }
+
+    /// Sends a request of ours about the request `about`. Its id is no other owner's, so an answer that comes too late
+    /// is taken for nothing else.
+    pub(super) fn ask(
+        self: &Arc<Self>,
+        about: u64,
+        method: &str,
+        params: &Value,
+    ) -> Result<impl Future<Output = Result<Value, Refusal>> + Send + use<>, Refusal> {
+        let id = PeerId::mint().to_string();
+        let (tx, rx) = oneshot::channel();
+        {
+            let mut state = self.state();
+            if state.muted.contains(&about) {
+                return Err(unavailable(
+                    "this client cannot be asked on this connection",
+                ));
+            }
+            if state.asked.len() >= QUESTIONS {
+                return Err(unavailable("this client has too many questions open"));
+            }
+            state.asked.insert(id.clone(), tx);
+        }
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.outbound.send(Message {
+            about,
+            // Nothing makes it obsolete, and under pressure it waits.
+            coalesce: Some(id.clone()),
+            json: jsonrpc::message(&request),
+        });
+        let forgotten = Question(Arc::clone(self), id);
+        Ok(async move {
+            let answer = rx.await;
+            drop(forgotten);
+            answer.unwrap_or_else(|_| Err(unavailable("the client is gone")))
+        })
+    }
+
     /// How many listens are open.
     #[must_use]
     pub fn open_listens(&self) -> usize {
@@ -156,11 +241,22 @@ impl Session {
     }
 
     pub(super) fn finish(&self, number: u64) {
-        self.state().running.remove(&number);
+        let mut state = self.state();
+        state.running.remove(&number);
+        state.muted.remove(&number);
     }
 
     /// A panic of another request does not poison this one: every change of the state is whole.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets a question when nobody waits for its answer any more.
+struct Question(Arc<Session>, String);
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.0.state().asked.remove(&self.1);
     }
 }

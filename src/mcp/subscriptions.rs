@@ -15,20 +15,35 @@ use super::session::{Message, Session};
 use super::tools::{unknown_resource, uri_of};
 use crate::floor::jsonrpc;
 use crate::registry::call::Delivery;
+use crate::registry::{List, News};
 
 /// Listens that one client may have open; each costs a look at every piece of news.
 const LISTENS: usize = 64;
 
-const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
-const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+/// The notification that a list changed.
+fn list_changed(list: List) -> &'static str {
+    match list {
+        List::Tools => "notifications/tools/list_changed",
+        List::Resources => "notifications/resources/list_changed",
+        List::Prompts => "notifications/prompts/list_changed",
+    }
+}
+
+/// The word for it in a listen's filter.
+fn filter_word(list: List) -> &'static str {
+    match list {
+        List::Tools => "toolsListChanged",
+        List::Resources => "resourcesListChanged",
+        List::Prompts => "promptsListChanged",
+    }
+}
 
 /// One open `subscriptions/listen`.
 #[derive(Debug, Clone)]
 pub(super) struct Listen {
     /// The request's id, which tags everything on this subscription.
     id: Value,
-    tools: bool,
-    resources: bool,
+    lists: BTreeSet<List>,
     uris: BTreeSet<String>,
 }
 
@@ -75,16 +90,15 @@ impl Engine {
         let id = serde_json::from_str(turn.id.as_json()).unwrap_or(Value::Null);
         let listen = Listen {
             id,
-            tools: wants("toolsListChanged"),
-            resources: wants("resourcesListChanged"),
+            lists: List::ALL
+                .into_iter()
+                .filter(|list| wants(filter_word(*list)))
+                .collect(),
             uris,
         };
         let mut agreed = Map::new();
-        if listen.tools {
-            agreed.insert("toolsListChanged".to_owned(), json!(true));
-        }
-        if listen.resources {
-            agreed.insert("resourcesListChanged".to_owned(), json!(true));
+        for list in &listen.lists {
+            agreed.insert(filter_word(*list).to_owned(), json!(true));
         }
         if !listen.uris.is_empty() {
             agreed.insert("resourceSubscriptions".to_owned(), json!(listen.uris));
@@ -111,7 +125,9 @@ impl Engine {
             again && state.lists_stale
         };
         if stale {
-            turn.session.tell_lists(number, &listen);
+            for list in List::ALL {
+                turn.session.tell_list(number, &listen, list);
+            }
         }
         for uri in missed {
             turn.session.changed(&uri);
@@ -121,6 +137,24 @@ impl Engine {
 }
 
 impl Session {
+    /// Passes on a piece of news.
+    pub fn hear(&self, news: &News) {
+        match news {
+            News::Resource(uri) => self.changed(uri),
+            News::List(list) => self.list_changed(*list),
+        }
+    }
+
+    /// Says that news was missed: everything that this client asked about may have changed.
+    pub fn missed(&self) {
+        for uri in self.subscribed() {
+            self.changed(&uri);
+        }
+        for list in List::ALL {
+            self.list_changed(list);
+        }
+    }
+
     /// Passes on that the resource `uri` changed, to whoever of this client subscribed to it.
     pub fn changed(&self, uri: &str) {
         let (subscribed, listens) = {
@@ -156,33 +190,34 @@ impl Session {
             .collect()
     }
 
-    /// Says that the lists of tools and resources may have changed: another build became the owner.
+    /// Says that every list may have changed: another build became the owner.
     pub fn lists_changed(&self) {
-        let (legacy, listens) = {
-            let mut state = self.state();
-            state.lists_stale = true;
-            (state.revision.is_some(), state.listens.clone())
-        };
-        if legacy {
-            for method in [TOOLS_CHANGED, RESOURCES_CHANGED] {
-                self.tell(0, Some(method.to_owned()), method, json!({}), None);
-            }
-        }
-        for (number, listen) in &listens {
-            self.tell_lists(*number, listen);
+        self.state().lists_stale = true;
+        for list in List::ALL {
+            self.list_changed(list);
         }
     }
 
-    /// Tells one listen of the lists that it asked about.
-    fn tell_lists(&self, number: u64, listen: &Listen) {
-        for (method, wanted) in [
-            (TOOLS_CHANGED, listen.tools),
-            (RESOURCES_CHANGED, listen.resources),
-        ] {
-            if wanted {
-                let key = Some(format!("{number} {method}"));
-                self.tell(number, key, method, json!({}), Some(&listen.id));
-            }
+    fn list_changed(&self, list: List) {
+        let (legacy, listens) = {
+            let state = self.state();
+            (state.revision.is_some(), state.listens.clone())
+        };
+        if legacy {
+            let method = list_changed(list);
+            self.tell(0, Some(method.to_owned()), method, json!({}), None);
+        }
+        for (number, listen) in &listens {
+            self.tell_list(*number, listen, list);
+        }
+    }
+
+    /// Tells one listen of a list, if it asked about it.
+    fn tell_list(&self, number: u64, listen: &Listen, list: List) {
+        if listen.lists.contains(&list) {
+            let method = list_changed(list);
+            let key = Some(format!("{number} {method}"));
+            self.tell(number, key, method, json!({}), Some(&listen.id));
         }
     }
 

@@ -6,16 +6,17 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use super::asking::Asking;
 use super::engine::{Engine, Standing, Turn};
 use super::error_code::ErrorCode;
-use super::reply::{Body, Failure, Keep, Outcome, Success, Text, ToolResult};
+use super::reply::{Block, Body, Failure, Keep, Outcome, Success, ToolResult};
 use super::revision::Revision;
 use super::session::Message;
 use crate::floor::text::is_hidden;
 use crate::floor::{hex, jsonrpc};
 use crate::registry::{
-    Answer, Call, Capability, Delivery, Kind, OnceKey, Progress, Refusal, RefusalCode, Retry,
-    takes_key,
+    Answer, Call, Capability, Client, Delivery, Form, Kind, OnceKey, Progress, Refusal,
+    RefusalCode, Retry, takes_key,
 };
 
 impl Engine {
@@ -33,9 +34,13 @@ impl Engine {
             Some(_) => return Err(Failure::params("`arguments` is not an object")),
         };
         let slot = capability.retain.and_then(|retain| retain(&arguments));
-        let answer = self.call(capability, &turn, arguments, token).await?;
+        let answer = match self.call(capability, &turn, arguments, token).await {
+            Ok(answer) => answer,
+            Err(early) => return *early,
+        };
         let kept = slot.filter(|_| answer.is_ok());
-        let mut success = Success::of(Body::Tool(self.tool_result(turn.revision, answer)?));
+        let result = self.tool_result(turn.revision, capability.form, answer)?;
+        let mut success = Success::of(Body::Tool(result));
         success.receipt = turn.request.key.is_some()
             && matches!(capability.retry, Retry::Keyed | Retry::Converging);
         if let Some(slot) = kept {
@@ -49,15 +54,18 @@ impl Engine {
         let Some(read) = self.registry.by_resource(uri) else {
             return Err(unknown_resource(uri));
         };
-        let answer = self
+        let form = read.capability.form;
+        let answer = match self
             .call(read.capability, &turn, read.arguments, token)
-            .await?;
+            .await
+        {
+            Ok(answer) => answer,
+            Err(early) => return *early,
+        };
         match answer {
             Ok(value) => {
                 let mut result = Map::new();
-                let text = value.to_string();
-                let contents =
-                    json!([{ "uri": uri, "mimeType": "application/json", "text": text }]);
+                let contents = json!([contents(uri, form, &value)]);
                 result.insert("contents".to_owned(), contents);
                 Ok(Success::new(self.finish(
                     turn.revision,
@@ -69,21 +77,30 @@ impl Engine {
         }
     }
 
-    /// Runs one capability for the frame in hand.
-    async fn call(
+    /// Runs one capability for the frame in hand; an error is what the frame is answered with instead.
+    pub(super) async fn call(
         &self,
         capability: &Capability,
         turn: &Turn<'_>,
         arguments: Value,
         token: &CancellationToken,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, Box<Outcome>> {
         if capability.kind == Kind::Command && !self.about.admission.admits() {
-            return Err(Failure::new(
+            return Err(Box::new(Err(Failure::new(
                 ErrorCode::NotOwner,
                 "this server has lost its lease and takes no commands any more",
-            ));
+            ))));
         }
-        Ok(self.admitted(capability, turn, arguments, token).await)
+        let asking = Asking::new(self, turn, capability, &arguments)
+            .map_err(|failure| Box::new(Err(failure)))?;
+        let client = Client::at(Arc::clone(&asking) as Arc<_>);
+        let answer = self
+            .admitted(capability, turn, arguments, token, client)
+            .await;
+        match asking.early(self, turn) {
+            Some(early) => Err(Box::new(early)),
+            None => Ok(answer),
+        }
     }
 
     async fn admitted(
@@ -92,6 +109,7 @@ impl Engine {
         turn: &Turn<'_>,
         arguments: Value,
         token: &CancellationToken,
+        client: Client,
     ) -> Answer {
         let by_client = |key: &String| key.starts_with(OnceKey::HTTP);
         if turn.request.key.as_ref().is_some_and(by_client) {
@@ -135,23 +153,34 @@ impl Engine {
             key: once_key(capability, turn),
             cancel: token.clone(),
             progress: progress(turn),
+            client,
         };
         self.registry.call(capability, call).await
     }
 
-    fn tool_result(&self, revision: Revision, answer: Answer) -> Result<ToolResult, Failure> {
+    fn tool_result(
+        &self,
+        revision: Revision,
+        form: Form,
+        answer: Answer,
+    ) -> Result<ToolResult, Failure> {
         let mut common = Map::new();
         let mut result = match answer {
-            Ok(value) => {
-                let mut content = vec![Text {
-                    text: value.to_string(),
-                }];
-                content.extend(self.degraded().map(|reason| Text {
-                    text: format!("degraded: {reason}"),
-                }));
+            Ok(mut value) => {
+                let shown = match form {
+                    Form::Data => None,
+                    Form::Content { .. } => value.get_mut("content").map(Value::take),
+                };
+                let mut content: Vec<Block> = match shown {
+                    Some(Value::Array(blocks)) => blocks.into_iter().map(Block::Shown).collect(),
+                    _ => vec![Block::text(value.to_string())],
+                };
+                let degraded = self.degraded();
+                content.extend(degraded.map(|reason| Block::text(format!("degraded: {reason}"))));
+                let structured = form == Form::Data && revision >= Revision::V20250618;
                 ToolResult {
                     content,
-                    structured_content: (revision >= Revision::V20250618).then_some(value),
+                    structured_content: structured.then_some(value),
                     is_error: false,
                     common: Map::new(),
                 }
@@ -170,7 +199,7 @@ impl Engine {
                     json!({ "majordomus/code": refusal.code.as_str() }),
                 );
                 ToolResult {
-                    content: vec![Text { text }],
+                    content: vec![Block::text(text)],
                     structured_content: None,
                     is_error: true,
                     common: Map::new(),
@@ -193,6 +222,20 @@ fn once_key(capability: &Capability, turn: &Turn<'_>) -> Option<OnceKey> {
     })
 }
 
+/// One entry of `resources/read`: the JSON of data, or what the first block of the content holds.
+fn contents(uri: &str, form: Form, value: &Value) -> Value {
+    let mut entry = json!({ "uri": uri, "mimeType": form.media() });
+    let block = value.pointer("/content/0");
+    match (form, block.and_then(|block| block.get("data"))) {
+        (Form::Data, _) => entry["text"] = json!(value.to_string()),
+        (Form::Content { .. }, Some(data)) => entry["blob"] = data.clone(),
+        (Form::Content { .. }, None) => {
+            entry["text"] = block.map_or(Value::Null, |block| block["text"].clone());
+        }
+    }
+    entry
+}
+
 /// Reads `params.uri`.
 pub(super) fn uri_of(params: &Value) -> Result<&str, Failure> {
     let uri = params.get("uri").and_then(Value::as_str);
@@ -206,7 +249,7 @@ pub(super) fn unknown_resource(uri: &str) -> Failure {
     failure
 }
 
-fn protocol_error(refusal: &Refusal) -> Failure {
+pub(super) fn protocol_error(refusal: &Refusal) -> Failure {
     let code = match refusal.code {
         RefusalCode::InvalidInput => ErrorCode::InvalidParams,
         RefusalCode::NotFound => ErrorCode::ResourceNotFound,

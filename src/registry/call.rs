@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::caller::{Caller, PeerId};
 use super::capability::{Capability, Retry};
+use super::client::Client;
 
 /// Identifies one request across owners: (peer, seq), checked against a digest of the frame (I6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -102,6 +103,8 @@ pub struct Call {
     pub cancel: CancellationToken,
     /// Where progress goes.
     pub progress: Progress,
+    /// Whom to ask.
+    pub client: Client,
 }
 
 impl Call {

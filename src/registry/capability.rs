@@ -17,17 +17,20 @@ pub enum Kind {
     Query,
     /// Read under a URI: GET, and `resources/read`.
     Resource,
+    /// Words for a model that a person asks for by name, read-only: GET, and `prompts/get`.
+    Prompt,
     /// Executed, changes something: POST.
     Command,
 }
 
 impl Kind {
-    /// The word shown in the reference: `query`, `resource`, `command`.
+    /// The word shown in the reference: `query`, `resource`, `prompt`, `command`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Query => "query",
             Self::Resource => "resource",
+            Self::Prompt => "prompt",
             Self::Command => "command",
         }
     }
@@ -36,7 +39,7 @@ impl Kind {
     #[must_use]
     pub fn method(self) -> &'static str {
         match self {
-            Self::Query | Self::Resource => "GET",
+            Self::Query | Self::Resource | Self::Prompt => "GET",
             Self::Command => "POST",
         }
     }
@@ -104,12 +107,37 @@ impl FromStr for Retry {
 pub struct Exposure {
     /// MCP tool name, `majordomus_…`.
     pub tool: Option<&'static str>,
-    /// MCP resource URI, `majordomus://…`.
+    /// MCP resource URI, such as `majordomus://…`.
     pub resource: Option<&'static str>,
+    /// MCP prompt name; its arguments are the input's properties, all strings.
+    pub prompt: Option<&'static str>,
     /// HTTP path below the server's root, `/api/v1/…`; the method follows from the kind.
     pub route: Option<&'static str>,
     /// Words of the CLI command, such as `["peers"]`.
     pub cli: Option<&'static [&'static str]>,
+}
+
+/// What an answer is on MCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Data: structured content, or JSON text of a resource.
+    Data,
+    /// [`super::content::Contents`]: blocks that are shown as they are. A resource's first block is its content.
+    Content {
+        /// The media type of a resource.
+        media: &'static str,
+    },
+}
+
+impl Form {
+    /// The media type of a resource of this form.
+    #[must_use]
+    pub fn media(self) -> &'static str {
+        match self {
+            Self::Data => "application/json",
+            Self::Content { media } => media,
+        }
+    }
 }
 
 /// A worked call, shown in the reference and run by a test.
@@ -178,6 +206,10 @@ pub struct Capability {
     pub input: Schema,
     /// JSON Schema 2020-12 of the answer; root type `object`; definitions under `$defs`.
     pub output: Schema,
+    /// What its answer is on MCP.
+    pub form: Form,
+    /// It writes log messages to its client, so the server offers to set their level.
+    pub logs: bool,
     /// What a resend may do.
     pub retry: Retry,
     /// Under which names it appears.

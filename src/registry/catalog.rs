@@ -19,6 +19,7 @@ pub struct Registry {
     ids: HashMap<&'static str, usize>,
     tools: HashMap<&'static str, usize>,
     resources: HashMap<&'static str, usize>,
+    prompts: HashMap<&'static str, usize>,
     templates: Vec<usize>,
     digest: Digest,
     tokens: Deferred<usize>,
@@ -50,12 +51,16 @@ impl Registry {
             ids: HashMap::new(),
             tools: HashMap::new(),
             resources: HashMap::new(),
+            prompts: HashMap::new(),
             templates: Vec::new(),
         };
         for (index, capability) in registry.capabilities.iter().enumerate() {
             registry.ids.insert(capability.id, index);
             if let Some(tool) = capability.exposure.tool {
                 registry.tools.insert(tool, index);
+            }
+            if let Some(prompt) = capability.exposure.prompt {
+                registry.prompts.insert(prompt, index);
             }
             match capability.exposure.resource {
                 Some(uri) if uri.contains('{') => registry.templates.push(index),
@@ -91,6 +96,22 @@ impl Registry {
     #[must_use]
     pub fn by_tool(&self, name: &str) -> Option<&Capability> {
         self.at(self.tools.get(name))
+    }
+
+    /// Returns the capability behind a prompt.
+    #[must_use]
+    pub fn by_prompt(&self, name: &str) -> Option<&Capability> {
+        self.at(self.prompts.get(name))
+    }
+
+    /// Returns the template with this very URI, variables and all.
+    #[must_use]
+    pub fn by_template(&self, uri: &str) -> Option<&Capability> {
+        let mut templates = self
+            .templates
+            .iter()
+            .filter_map(|index| self.capabilities.get(*index));
+        templates.find(|capability| capability.exposure.resource == Some(uri))
     }
 
     /// Returns the capability behind a resource URI, and the arguments that the URI gives.

@@ -1,14 +1,39 @@
-//! News that a resource changed, from whoever changes it to whoever subscribed.
+//! News that a resource or a list changed, from whoever changes it to whoever asked to be told.
 
 use tokio::sync::broadcast;
 
-/// How many pieces of news wait for a slow reader before it is told that it lagged; it then treats every subscribed
-/// resource as changed.
+/// How many pieces of news wait for a slow reader before it is told that it lagged; it then treats everything that it
+/// asked about as changed.
 const WAITING: usize = 256;
 
-/// A cheap, cloneable bus of changed resource URIs.
+/// What a client lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum List {
+    /// `tools/list`.
+    Tools,
+    /// `resources/list` and `resources/templates/list`.
+    Resources,
+    /// `prompts/list`.
+    Prompts,
+}
+
+impl List {
+    /// Every list.
+    pub const ALL: [Self; 3] = [Self::Tools, Self::Resources, Self::Prompts];
+}
+
+/// One piece of news.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// The resource with this URI changed.
+    Resource(String),
+    /// A list changed.
+    List(List),
+}
+
+/// A cheap, cloneable bus of news.
 #[derive(Debug, Clone)]
-pub struct Changes(broadcast::Sender<String>);
+pub struct Changes(broadcast::Sender<News>);
 
 impl Default for Changes {
     fn default() -> Self {
@@ -19,13 +44,22 @@ impl Default for Changes {
 impl Changes {
     /// Says that the resource `uri` changed. Nobody listening is fine.
     pub fn changed(&self, uri: &str) {
-        // An error only means that no session is open.
-        drop(self.0.send(uri.to_owned()));
+        self.tell(News::Resource(uri.to_owned()));
+    }
+
+    /// Says that a list changed.
+    pub fn list_changed(&self, list: List) {
+        self.tell(News::List(list));
     }
 
     /// Listens from now on.
     #[must_use]
-    pub fn listen(&self) -> broadcast::Receiver<String> {
+    pub fn listen(&self) -> broadcast::Receiver<News> {
         self.0.subscribe()
+    }
+
+    fn tell(&self, news: News) {
+        // An error only means that no session is open.
+        drop(self.0.send(news));
     }
 }

@@ -12,8 +12,8 @@ use super::validate::{self, Fault};
 
 /// Where every route starts.
 pub const ROUTES: &str = "/api/v1/";
-/// Where every resource starts.
-pub const SCHEME: &str = "majordomus://";
+/// Where every resource starts: ours, and those that the conformance suites name.
+const SCHEMES: [&str; 2] = ["majordomus://", "test://"];
 
 /// A mistake in the declarations.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +41,7 @@ pub enum RegistryError {
     /// Two capabilities of one kind under one name.
     #[error("capabilities `{first}` and `{second}` both have the {what} `{name}`")]
     DuplicateName {
-        /// Tool, route, resource or command.
+        /// Tool, route, resource, prompt or command.
         what: &'static str,
         /// The name.
         name: String,
@@ -77,6 +77,24 @@ pub enum RegistryError {
         name: String,
         /// What it has to be.
         rule: &'static str,
+    },
+    /// A prompt without a name, or a name without a prompt.
+    #[error("capability `{id}` is a {kind} and has {what} prompt name")]
+    PromptName {
+        /// The capability.
+        id: &'static str,
+        /// Its kind.
+        kind: Kind,
+        /// `a` or `no`.
+        what: &'static str,
+    },
+    /// A prompt's argument that is no string, which is all that MCP gives it.
+    #[error("capability `{id}` is a prompt, and its argument `{argument}` is no string")]
+    PromptArgument {
+        /// The capability.
+        id: &'static str,
+        /// The argument.
+        argument: String,
     },
     /// A resource without a URI.
     #[error("capability `{id}` is a resource and has no resource URI to be read under")]
@@ -187,6 +205,7 @@ pub(super) fn contents(capabilities: &[Capability]) -> Result<(), RegistryError>
     for capability in capabilities {
         schemas(capability)?;
         variables_of(capability)?;
+        prompt_arguments(capability)?;
     }
     super::openapi::components(capabilities).map(drop)
 }
@@ -226,6 +245,15 @@ fn names(capability: &Capability) -> Result<(), RegistryError> {
             return bad("tool", tool, "1 to 64 letters, digits, `_` or `-`");
         }
     }
+    if let Some(prompt) = exposure.prompt {
+        let fits = (1..=64).contains(&prompt.len())
+            && prompt
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        if !fits {
+            return bad("prompt", prompt, "1 to 64 letters, digits, `_` or `-`");
+        }
+    }
     if let Some(route) = exposure.route {
         let fits = route.strip_prefix(ROUTES).is_some_and(|rest| {
             rest.split('/').all(|part| {
@@ -244,7 +272,8 @@ fn names(capability: &Capability) -> Result<(), RegistryError> {
         }
     }
     if let Some(uri) = exposure.resource {
-        let fits = uri.strip_prefix(SCHEME).is_some_and(|rest| {
+        let rest = SCHEMES.iter().find_map(|scheme| uri.strip_prefix(scheme));
+        let fits = rest.is_some_and(|rest| {
             !rest.is_empty()
                 && rest
                     .chars()
@@ -274,10 +303,11 @@ fn names(capability: &Capability) -> Result<(), RegistryError> {
 
 fn kind(capability: &Capability) -> Result<(), RegistryError> {
     let (id, kind, retry) = (capability.id, capability.kind, capability.retry);
+    prompt(capability)?;
     match (kind, capability.exposure.resource) {
         (Kind::Resource, None) => return Err(RegistryError::ResourceWithoutUri { id }),
         (Kind::Command, Some(uri)) => return Err(RegistryError::CommandAsResource { id, uri }),
-        (Kind::Query | Kind::Resource, _) if retry != Retry::Safe => {
+        (Kind::Query | Kind::Resource | Kind::Prompt, _) if retry != Retry::Safe => {
             return Err(RegistryError::ReadNotSafe { id, kind, retry });
         }
         _ => {}
@@ -320,6 +350,52 @@ fn variables_of(capability: &Capability) -> Result<(), RegistryError> {
         }),
         None => Ok(()),
     }
+}
+
+/// A prompt's arguments are all that MCP gives it: strings.
+fn prompt_arguments(capability: &Capability) -> Result<(), RegistryError> {
+    if capability.kind != Kind::Prompt {
+        return Ok(());
+    }
+    let id = capability.id;
+    let arguments = capability
+        .input
+        .get("properties")
+        .and_then(Value::as_object);
+    let other = arguments
+        .into_iter()
+        .flatten()
+        .find(|(_, schema)| schema.get("type").and_then(Value::as_str) != Some("string"));
+    match other {
+        None => Ok(()),
+        Some((argument, _)) => Err(RegistryError::PromptArgument {
+            id,
+            argument: argument.clone(),
+        }),
+    }
+}
+
+fn prompt(capability: &Capability) -> Result<(), RegistryError> {
+    let (id, kind) = (capability.id, capability.kind);
+    match (kind == Kind::Prompt, capability.exposure.prompt) {
+        (false, None) => return Ok(()),
+        (true, None) => {
+            return Err(RegistryError::PromptName {
+                id,
+                kind,
+                what: "no",
+            });
+        }
+        (false, Some(_)) => {
+            return Err(RegistryError::PromptName {
+                id,
+                kind,
+                what: "a",
+            });
+        }
+        (true, Some(_)) => {}
+    }
+    Ok(())
 }
 
 /// The variables of a URI template in order; `None` where braces do not pair.
@@ -374,6 +450,7 @@ fn clashes(capabilities: &[Capability]) -> Result<(), RegistryError> {
             ("tool", exposure.tool.map(str::to_owned)),
             ("route", exposure.route.map(str::to_owned)),
             ("resource", exposure.resource.map(shape)),
+            ("prompt", exposure.prompt.map(str::to_owned)),
             ("command", exposure.cli.map(|words| words.join(" "))),
         ];
         for (what, name) in taken {

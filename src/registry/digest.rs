@@ -38,10 +38,13 @@ pub(crate) fn declaration(capability: &Capability) -> Value {
         "exposure": {
             "tool": exposure.tool,
             "resource": exposure.resource,
+            "prompt": exposure.prompt,
             "method": exposure.route.map(|_| capability.kind.method()),
             "route": exposure.route,
             "cli": exposure.cli.map(|words| words.join(" ")),
         },
+        "media": capability.form.media(),
+        "logs": capability.logs,
         "retained": capability.retain.is_some(),
         "input": capability.input,
         "output": capability.output,

@@ -1,6 +1,6 @@
 //! The registry: one typed declaration per capability, and nothing about transports (I9).
 //!
-//! *Capability*: something the server can do, under one id `namespace.local`. *Kind*: query, resource or command; it
+//! *Capability*: something the server can do, under one id `namespace.local`. *Kind*: query, resource, prompt or command; it
 //! decides the HTTP method and the MCP annotations, so no projection decides them again. *Exposure*: under which
 //! names a capability appears (tool, resource, route, CLI words). *Retry class*: what a resend after the owner's
 //! death may do (I6). *Projection*: what `mcp`, `http`, `cli` and the reference make of the declarations.
@@ -15,6 +15,8 @@ pub mod capability;
 pub mod catalog;
 pub mod changes;
 pub mod checks;
+pub mod client;
+pub mod content;
 pub mod digest;
 mod guard;
 pub mod openapi;
@@ -27,9 +29,10 @@ pub mod words;
 
 pub use call::{Answer, Call, Delivery, OnceKey, Progress, Refusal, RefusalCode, takes_key};
 pub use caller::{Caller, PeerId, Transport};
-pub use capability::{Capability, Example, Exposure, Handler, Kind, Retry};
+pub use capability::{Capability, Example, Exposure, Form, Handler, Kind, Retry};
 pub use catalog::{Read, Registry};
-pub use changes::Changes;
+pub use changes::{Changes, List, News};
 pub use checks::RegistryError;
+pub use client::{Ask, Client, Level, Wish};
 pub use digest::Digest;
 pub use presence::Presence;

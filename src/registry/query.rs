@@ -82,7 +82,7 @@ mod tests {
     use serde_json::json;
 
     use super::arguments;
-    use crate::registry::{Capability, Exposure, Handler, Kind, Retry};
+    use crate::registry::{Capability, Exposure, Form, Handler, Kind, Retry};
 
     #[test]
     fn the_schema_decides_how_a_word_is_read() {
@@ -99,6 +99,8 @@ mod tests {
             }, "$defs": {"Tree": {"type": "object"}, "Name": {"type": "string"}}})
             .into(),
             output: json!({"type": "object"}).into(),
+            form: Form::Data,
+            logs: false,
             retry: Retry::Safe,
             exposure: Exposure::default(),
             examples: Vec::new(),

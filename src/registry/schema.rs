@@ -53,7 +53,7 @@ const CONSTRAINTS: [&str; 13] = [
     "multipleOf",
 ];
 /// Keywords that only tell.
-const ANNOTATIONS: [&str; 11] = [
+const ANNOTATIONS: [&str; 13] = [
     "title",
     "description",
     "default",
@@ -65,6 +65,10 @@ const ANNOTATIONS: [&str; 11] = [
     "writeOnly",
     "$schema",
     "$comment",
+    // A name for a place, to which no reference of ours leads.
+    "$anchor",
+    // An HTTP header that repeats the argument.
+    "x-mcp-header",
 ];
 
 /// Why a schema cannot be declared.

@@ -1,4 +1,4 @@
-//! The MCP form of the declarations: tools, resources and resource templates.
+//! The MCP form of the declarations: tools, resources, resource templates and prompts.
 //!
 //! Annotations follow from kind and retry class alone, so no declaration can lie about them: a query only reads; a
 //! command that may be run twice with the same effect is idempotent; one whose resend nobody can make harmless (`once`)
@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::capability::{Capability, Kind, Retry};
+use super::capability::{Capability, Form, Kind, Retry};
 use super::catalog::Registry;
 
 /// Bytes of English JSON that make about one token of a model.
@@ -31,6 +31,12 @@ impl Registry {
         self.read("uriTemplate", |uri| uri.contains('{'))
     }
 
+    /// Returns the prompts as `prompts/list` shows them.
+    #[must_use]
+    pub fn prompts(&self) -> Vec<Value> {
+        self.all().iter().filter_map(prompt).collect()
+    }
+
     fn read(&self, key: &str, wanted: fn(&str) -> bool) -> Vec<Value> {
         let listed = |capability: &Capability| {
             let uri = capability.exposure.resource.filter(|uri| wanted(uri))?;
@@ -39,7 +45,7 @@ impl Registry {
                 "name": capability.id,
                 "title": capability.title,
                 "description": capability.description,
-                "mimeType": "application/json",
+                "mimeType": capability.form.media(),
             }))
         };
         self.all().iter().filter_map(listed).collect()
@@ -55,17 +61,49 @@ pub(super) fn tokens(capabilities: &[Capability]) -> usize {
 
 fn tool(capability: &Capability) -> Option<Value> {
     let reads = capability.kind != Kind::Command;
-    Some(json!({
+    let mut tool = json!({
         "name": capability.exposure.tool?,
         "title": capability.title,
         "description": capability.description,
         "inputSchema": capability.input,
-        "outputSchema": capability.output,
-        "annotations": {
-            "readOnlyHint": reads,
-            "destructiveHint": !reads && capability.retry == Retry::Once,
-            "idempotentHint": reads || matches!(capability.retry, Retry::Safe | Retry::Converging),
-            "openWorldHint": false,
-        },
+    });
+    if capability.form == Form::Data {
+        tool["outputSchema"] = Value::clone(&capability.output);
+    }
+    tool["annotations"] = json!({
+        "readOnlyHint": reads,
+        "destructiveHint": !reads && capability.retry == Retry::Once,
+        "idempotentHint": reads || matches!(capability.retry, Retry::Safe | Retry::Converging),
+        "openWorldHint": false,
+    });
+    Some(tool)
+}
+
+fn prompt(capability: &Capability) -> Option<Value> {
+    let name = capability.exposure.prompt?;
+    let required = |name: &str| {
+        let required = capability.input.get("required").and_then(Value::as_array);
+        required.is_some_and(|all| all.iter().any(|one| one == name))
+    };
+    let properties = capability
+        .input
+        .get("properties")
+        .and_then(Value::as_object);
+    let arguments: Vec<Value> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| {
+            let mut argument = json!({ "name": name, "required": required(name) });
+            if let Some(description) = schema.get("description") {
+                argument["description"] = description.clone();
+            }
+            argument
+        })
+        .collect();
+    Some(json!({
+        "name": name,
+        "title": capability.title,
+        "description": capability.description,
+        "arguments": arguments,
     }))
 }

@@ -19,7 +19,7 @@ impl Registry {
             self.tokens(),
             self.tools().len()
         );
-        text.push_str("| id | kind | tool | resource | route | CLI | retry |\n|---|---|---|---|---|---|---|\n");
+        text.push_str("| id | kind | tool | resource | prompt | route | CLI | retry |\n|---|---|---|---|---|---|---|---|\n");
         for capability in self.all() {
             text.push_str(&row(capability));
         }
@@ -34,12 +34,13 @@ fn row(capability: &Capability) -> String {
     let exposure = &capability.exposure;
     let code = |name: Option<String>| name.map_or_else(String::new, |name| format!("`{name}`"));
     format!(
-        "| [`{id}`](#{anchor}) | {kind} | {tool} | {resource} | {route} | {cli} | {retry} |\n",
+        "| [`{id}`](#{anchor}) | {kind} | {tool} | {resource} | {prompt} | {route} | {cli} | {retry} |\n",
         id = capability.id,
         anchor = capability.id.replace('.', ""),
         kind = capability.kind,
         tool = code(exposure.tool.map(str::to_owned)),
         resource = code(exposure.resource.map(str::to_owned)),
+        prompt = code(exposure.prompt.map(str::to_owned)),
         route = code(
             exposure
                 .route

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::http::served;
-use crate::support::{BOUND, Http, checks, frames, wait_for};
+use crate::support::{BOUND, Http, Reply, checks, frames, wait_for};
 
 /// A client of `/mcp`.
 fn mcp(http: &Http) -> Http {
@@ -70,7 +70,9 @@ fn a_legacy_session_lives_from_initialize_to_delete() {
     let list = owner.tool("majordomus_peers", &json!({}));
     assert_eq!(checks::attached(&list), ["direct", "owner"]);
     assert_eq!(checks::peer(&list, "direct").unwrap()["transport"], "http");
-    assert_eq!(own.get("/mcp").status, 405, "no stream by GET yet");
+    let stream = own.get("/mcp");
+    assert_eq!(stream.header("content-type"), Some("text/event-stream"));
+    drop(stream);
 
     assert!((200..300).contains(&own.send("DELETE", "/mcp").status));
     assert_eq!(post(&own, 4, "tools/list", json!({})).status, 404);
@@ -182,6 +184,99 @@ fn a_dropped_connection_cancels_a_modern_call_and_nothing_else() {
         http.get("/api/v1/peers").status == 200
     });
     owner.tool("conformance_echo", &json!({ "value": 1 }));
+}
+
+/// A session that said `initialize`, on its own headers.
+fn session(http: &Http) -> Http {
+    let open = frames::initialize("direct", frames::LEGACY);
+    let opened = http.post("/mcp", &frames::request(&json!(1), "initialize", &open));
+    let id = opened.header("mcp-session-id").unwrap().to_owned();
+    http.clone()
+        .with("Mcp-Session-Id", &id)
+        .with("MCP-Protocol-Version", frames::LEGACY)
+}
+
+/// The next event with JSON in it, and its id.
+fn next_event(stream: &mut Reply) -> (String, Value) {
+    let (id, data) = stream.event_with_id().expect("an event");
+    (id.expect("every event has an id"), data)
+}
+
+#[test]
+fn the_stream_of_a_session_tells_its_news_and_goes_on_where_it_broke() {
+    let (_repository, owner, http) = served();
+    let own = session(&mcp(&http));
+    let subscribe = json!({ "uri": "majordomus://peers" });
+    let subscribe = frames::request(&json!(2), "resources/subscribe", &subscribe);
+    assert_eq!(own.post("/mcp", &subscribe).json()["result"], json!({}));
+    let announce = |intent: &str| {
+        owner.tool(
+            "majordomus_announce",
+            &json!({ "intent": intent, "scope": ["a"] }),
+        );
+    };
+    let mut stream = own.get("/mcp");
+    announce("first");
+    let (first, news) = next_event(&mut stream);
+    assert_eq!(news["method"], "notifications/resources/updated", "{news}");
+    announce("second");
+    let (second, _) = next_event(&mut stream);
+    assert_ne!(first, second, "ids are unique");
+    drop(stream);
+    let mut again = own.clone().with("Last-Event-ID", &first).get("/mcp");
+    assert_eq!(
+        next_event(&mut again).0,
+        second,
+        "what came behind it is told again"
+    );
+    let mut newer = own.get("/mcp");
+    announce("third");
+    next_event(&mut newer);
+    let unsubscribe = json!({ "uri": "majordomus://peers" });
+    let unsubscribe = frames::request(&json!(3), "resources/unsubscribe", &unsubscribe);
+    assert_eq!(own.post("/mcp", &unsubscribe).json()["result"], json!({}));
+    owner.call("test_trigger_tool_change", &json!({}));
+    loop {
+        let (_, news) = next_event(&mut newer);
+        if news["method"] == "notifications/tools/list_changed" {
+            break;
+        }
+    }
+    assert!(own.send("DELETE", "/mcp").status < 300);
+    while newer.event_with_id().is_some() {}
+    assert_eq!(
+        own.get("/mcp").status,
+        404,
+        "an ended session has no stream"
+    );
+}
+
+#[test]
+fn an_answer_whose_stream_broke_is_still_there_for_who_comes_back() {
+    let (_repository, _owner, http) = served();
+    let own = session(&mcp(&http));
+    let mut call = frames::call("test_tool_with_progress", &json!({}));
+    call["_meta"] = json!({ "progressToken": "p" });
+    let mut stream = own.post("/mcp", &frames::request(&json!(2), "tools/call", &call));
+    let (first, progress) = next_event(&mut stream);
+    assert_eq!(progress["params"]["progress"], 0.0, "{progress}");
+    drop(stream);
+    let mut again = own.clone().with("Last-Event-ID", &first).get("/mcp");
+    let mut last = progress;
+    let mut seen = vec![first];
+    while last.get("id").is_none() {
+        let (id, event) = next_event(&mut again);
+        assert!(!seen.contains(&id), "ids are unique");
+        seen.push(id);
+        last = event;
+    }
+    checks::succeeded(&last);
+    assert_eq!(seen.len(), 4, "three reports and the answer");
+    let elsewhere = own.with("Last-Event-ID", "forged-1-1").get("/mcp");
+    assert_eq!(
+        elsewhere.status, 200,
+        "an unknown event is no reason to refuse"
+    );
 }
 
 /// Guards I15: an answer past one second is a stream, so that no client gives up on a header; one before is JSON.

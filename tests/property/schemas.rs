@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use majordomus::registry::openapi::About;
 use majordomus::registry::schema::{hoist, verify, walk};
 use majordomus::registry::validate::check;
-use majordomus::registry::{Capability, Exposure, Handler, Kind, Registry, RegistryError, Retry};
+use majordomus::registry::{
+    Capability, Exposure, Form, Handler, Kind, Registry, RegistryError, Retry,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -73,6 +75,8 @@ fn capability(
         description: "Made up.",
         input: input.into(),
         output: output.into(),
+        form: Form::Data,
+        logs: false,
         retry: Retry::Safe,
         exposure: Exposure {
             tool: Some(id.trim_start_matches("a.")),

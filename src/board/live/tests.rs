@@ -11,7 +11,7 @@ use super::{Board, Config, PEERS_URI};
 use crate::board::{Draft, Owner, Place, StoreError};
 use crate::floor::limits::COLLISIONS;
 use crate::registry::{
-    Caller, Changes, OnceKey, PeerId, Presence as _, Refusal, RefusalCode, Transport,
+    Caller, Changes, News, OnceKey, PeerId, Presence as _, Refusal, RefusalCode, Transport,
 };
 
 fn run<T>(f: impl Future<Output = T>) -> T {
@@ -138,8 +138,8 @@ fn coming_announcing_and_going_are_news_and_a_call_is_not() {
         let mut news = board.changes.listen();
         let mut heard = || {
             let mut count = 0;
-            while let Ok(uri) = news.try_recv() {
-                assert_eq!(uri, PEERS_URI);
+            while let Ok(news) = news.try_recv() {
+                assert_eq!(news, News::Resource(PEERS_URI.to_owned()));
                 count += 1;
             }
             count

@@ -14,7 +14,7 @@ use crate::floor::paths::{Explicit, Site};
 use crate::http::Secrets;
 use crate::lease::document::SCHEMA;
 use crate::lease::secret::Token;
-use crate::registry::{Capability, Exposure, Handler, Kind, Retry};
+use crate::registry::{Capability, Exposure, Form, Handler, Kind, Retry};
 
 const INSTANCE: &str = "0123456789abcdef0123456789abcdef";
 
@@ -188,6 +188,8 @@ fn capability(kind: Kind, route: Option<&'static str>) -> Capability {
         description: "Serves this test.",
         input: json!({ "type": "object" }).into(),
         output: json!({ "type": "object" }).into(),
+        form: Form::Data,
+        logs: false,
         retry: Retry::Safe,
         exposure: Exposure {
             route,

@@ -28,12 +28,16 @@ pub(crate) async fn mcp(State(http): State<Arc<Http>>, request: Request) -> Resp
     let modern = headers::names_modern(request.headers());
     match *request.method() {
         Method::POST => post(&http, request, &credential, http.live()).await,
+        Method::GET if !modern => {
+            let (head, _) = request.into_parts();
+            legacy::stream(&http, &head, http.live()).await
+        }
         Method::DELETE if !modern => legacy::end(&http, request.headers()).await,
         _ => Problem::new(
             Code::MethodNotAllowed,
-            "a session has no stream of its own yet, messages are posted",
+            "messages are posted; only a session has a stream of its own, and an end",
         )
-        .allow(if modern { "POST" } else { "POST, DELETE" })
+        .allow(if modern { "POST" } else { "GET, POST, DELETE" })
         .into_response(),
     }
 }

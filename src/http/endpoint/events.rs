@@ -2,7 +2,7 @@
 //!
 //! A request that is not answered within a second becomes one, since clients give up on a header that does not come; a
 //! subscription is one from the start. A comment every fifteen seconds keeps idle connections open and finds dead
-//! ones. Events carry no id: a broken stream is not resumed here.
+//! ones. Events of a session's streams carry ids, with which a client comes back behind the last one that it saw.
 //! *Source:* MCP 2026-07-28 `basic/transports/streamable-http`, "Receiving Messages".
 
 use std::convert::Infallible;
@@ -10,14 +10,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use axum::body::Body;
-use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use bytes::{BufMut as _, Bytes, BytesMut};
 use hyper::body::Frame;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::outbound::Queue;
+use super::outbound::Reader;
 use crate::floor::limits::STREAM_BEAT;
 use crate::http::state::Living;
 
@@ -35,19 +35,36 @@ pub(crate) fn accepted(headers: &HeaderMap) -> bool {
         .any(|range| matches!(range.trim(), "text/event-stream" | "text/*" | "*/*"))
 }
 
-/// Streams the messages of `queue` until `last` is there. An open stream is life (I11).
-pub(crate) fn response(queue: Queue, last: Last, living: Living) -> Response {
+/// What a stream's events are called, for a client that may come back; see [`super::legacy`].
+#[derive(Debug, Clone)]
+pub(crate) struct Naming {
+    /// What stands before an event's number in its id.
+    pub(crate) prefix: String,
+    /// Begin with an event that holds only an id, so that a client can come back before the first one.
+    pub(crate) primed: bool,
+}
+
+/// Streams what `reader` reads, until `last` is there or the queue ends. An open stream is life (I11).
+pub(crate) fn response(
+    reader: Reader,
+    last: Last,
+    naming: Option<Naming>,
+    living: Living,
+) -> Response {
     let mut beat = interval_at(Instant::now() + STREAM_BEAT, STREAM_BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut response = Response::new(Body::new(Events {
-        queue,
+        reader,
         last: Some(last),
         ending: None,
+        priming: naming.as_ref().is_some_and(|naming| naming.primed),
+        prefix: naming.map(|naming| naming.prefix),
         beat,
         _living: living,
     }));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(
         HeaderName::from_static("x-accel-buffering"),
         HeaderValue::from_static("no"),
@@ -57,11 +74,14 @@ pub(crate) fn response(queue: Queue, last: Last, living: Living) -> Response {
 
 /// The body of a stream. Dropped with its connection, and everything that it drives with it.
 struct Events {
-    queue: Queue,
+    reader: Reader,
     /// What is awaited; `None` once it is there.
     last: Option<Last>,
     /// The response, while messages before it still wait.
     ending: Option<Bytes>,
+    /// The event with nothing but an id is still to come.
+    priming: bool,
+    prefix: Option<String>,
     beat: Interval,
     _living: Living,
 }
@@ -82,11 +102,24 @@ impl hyper::body::Body for Events {
             this.last = None;
             this.ending = ending;
         }
-        if let Poll::Ready(json) = this.queue.poll_next(context) {
-            return Poll::Ready(Some(Ok(event(&json))));
+        if std::mem::take(&mut this.priming) {
+            let id = format!("{}0", this.prefix.as_deref().unwrap_or_default());
+            let text = format!("id: {id}\ndata: \n\n");
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from(text)))));
+        }
+        match this.reader.poll_next(context) {
+            Poll::Ready(Some((number, json))) => {
+                let id = this
+                    .prefix
+                    .as_ref()
+                    .map(|prefix| format!("{prefix}{number}"));
+                return Poll::Ready(Some(Ok(event(id.as_deref(), &json))));
+            }
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Pending => {}
         }
         if this.last.is_none() {
-            return Poll::Ready(this.ending.take().map(|json| Ok(event(&json))));
+            return Poll::Ready(this.ending.take().map(|json| Ok(event(None, &json))));
         }
         ready!(this.beat.poll_tick(context));
         Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))))
@@ -94,8 +127,13 @@ impl hyper::body::Body for Events {
 }
 
 /// One event. JSON that we render holds no line break.
-fn event(json: &[u8]) -> Frame<Bytes> {
-    let mut text = BytesMut::with_capacity(json.len() + 24);
+fn event(id: Option<&str>, json: &[u8]) -> Frame<Bytes> {
+    let mut text = BytesMut::with_capacity(json.len() + 96);
+    if let Some(id) = id {
+        text.put_slice(b"id: ");
+        text.put_slice(id.as_bytes());
+        text.put_u8(b'\n');
+    }
     text.put_slice(b"event: message\ndata: ");
     text.put_slice(json);
     text.put_slice(b"\n\n");

@@ -3,6 +3,7 @@
 //! | field | era | holds |
 //! |---|---|---|
 //! | `Mcp-Session-Id` | legacy | the session |
+//! | `Last-Event-ID` | legacy | the last event that the client saw |
 //! | `MCP-Protocol-Version` | both | the revision; modern: equal to the frame's `_meta` |
 //! | `Mcp-Method` | modern | the frame's `method` |
 //! | `Mcp-Name` | modern | `params.name` or `params.uri`, plain or as `=?base64?…?=` |
@@ -22,6 +23,8 @@ use crate::mcp::Revision;
 
 /// Carries a legacy session's id.
 pub(crate) const SESSION: &str = "mcp-session-id";
+/// Names the last event that a client saw.
+pub(crate) const LAST_EVENT: &str = "last-event-id";
 /// Carries the revision.
 pub(crate) const REVISION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";

@@ -1,22 +1,28 @@
 //! Frames with sessions: `initialize`, then whatever carries the id that it got.
 
+use std::future::pending;
 use std::sync::Arc;
 
+use axum::http::request::Parts as Head;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use super::headers::{self, REVISION, SESSION};
-use super::outbound::{Queue, Routes};
+use super::events::{Last, Naming};
+use super::headers::{self, LAST_EVENT, REVISION, SESSION};
+use super::outbound::Routes;
 use super::session_id::SessionId;
-use super::sessions::{Found, Live};
+use super::sessions::{Found, Live, OWN, Route, Streaming};
 use super::{answer, events};
 use crate::floor::clock;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
 use crate::floor::limits::{CALLS_PER_PEER, STREAM_AFTER};
 use crate::http::problem::{Code, Problem};
+use crate::http::server::Arrival;
 use crate::http::state::{Http, Living};
 use crate::mcp::{ErrorCode, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, PeerId, Transport};
@@ -38,9 +44,10 @@ pub(crate) async fn answer(
     match frame.kind() {
         Kind::Request { id, .. } => {
             let id = id.clone();
-            let (queue, running) = start(http, &live, id, frame);
-            if events::accepted(headers) {
-                sooner_or_later(queue, running, living).await
+            let streams = events::accepted(headers);
+            let (route, running) = start(http, &live, id, frame, streams);
+            if streams {
+                sooner_or_later(http, &live, route, running, living).await
             } else {
                 respond(running.await.unwrap_or(Ran::Aborted))
             }
@@ -51,8 +58,10 @@ pub(crate) async fn answer(
             }
             answer::accepted()
         }
-        // No request leaves over HTTP yet, so no response is waited for.
-        Kind::Response { .. } => answer::accepted(),
+        Kind::Response { .. } => {
+            live.session.heard(&frame);
+            answer::accepted()
+        }
         Kind::Batch(items) => batch(http, &live, items.clone()).await,
     }
 }
@@ -164,8 +173,12 @@ fn start(
     live: &Arc<Live>,
     id: Id,
     frame: Frame,
-) -> (Queue, impl Future<Output = Option<Ran>> + Send + use<>) {
+    streams: bool,
+) -> (Route, impl Future<Output = Option<Ran>> + Send + use<>) {
     let begun = live.begin(&id);
+    if !streams {
+        live.session.mute(begun.number);
+    }
     let (engine, live) = (Arc::clone(&http.parts().engine), Arc::clone(live));
     let running = http.work().run(async move {
         let request = Request {
@@ -185,26 +198,102 @@ fn start(
         live.finish(&id, begun.number);
         reply.map_or(Ran::Cancelled, Ran::Answered)
     });
-    (begun.queue, running)
+    (begun.route, running)
 }
 
-/// Answers in one body within a second, else with a stream.
+/// Answers in one body if nothing is said before it and it comes within a second, else with a stream.
 async fn sooner_or_later(
-    queue: Queue,
+    http: &Http,
+    live: &Live,
+    route: Route,
     running: impl Future<Output = Option<Ran>> + Send + 'static,
     living: Living,
 ) -> Response {
     let mut running = Box::pin(running);
-    if let Ok(ran) = timeout(STREAM_AFTER, running.as_mut()).await {
-        return respond(ran.unwrap_or(Ran::Aborted));
+    tokio::select! {
+        biased;
+        ran = running.as_mut() => return respond(ran.unwrap_or(Ran::Aborted)),
+        _ = timeout(STREAM_AFTER, route.queue.ready()) => {}
     }
-    let last = async move {
+    let (reader, naming) = (route.queue.reader(None), naming(live, route.number));
+    // The answer goes into the stream whether or not its connection lasts: a client may come back for it.
+    let ending = http.work().run(async move {
         match running.await {
-            Some(Ran::Answered(reply)) => Some(reply.json),
-            _ => None,
+            Some(Ran::Answered(reply)) => route.end(Some(reply.json)),
+            _ => route.end(None),
         }
+    });
+    drop(ending);
+    events::response(reader, Box::pin(pending()), Some(naming), living)
+}
+
+/// The names of a stream's events. An empty first one came with 2025-11-25, and earlier clients fail on it.
+fn naming(live: &Live, stream: u64) -> Naming {
+    Naming {
+        prefix: live.event_prefix(stream),
+        primed: live.session.revision() >= Some(Revision::V20251125),
+    }
+}
+
+/// Opens the session's own stream, or goes on behind the last event that the client saw on any of its streams.
+pub(crate) async fn stream(http: &Arc<Http>, head: &Head, living: Living) -> Response {
+    let headers = &head.headers;
+    let arrival = head.extensions.get::<Arrival>();
+    let stopping = arrival
+        .map(|arrival| arrival.stopping.clone())
+        .unwrap_or_default();
+    let Some(text) = headers::only(headers, SESSION) else {
+        return missing(None);
     };
-    events::response(queue, Box::pin(last), living)
+    let live = match find(http, text).await {
+        Found::Live(live) => live,
+        other => return refuse(&other, None),
+    };
+    if !events::accepted(headers) {
+        let status = StatusCode::NOT_ACCEPTABLE;
+        let message = "a session's stream is one of events: send `Accept: text/event-stream`";
+        return answer::refused(status, None, ErrorCode::InvalidRequest, message, None);
+    }
+    let seen = headers::only(headers, LAST_EVENT);
+    if let Some((number, reader)) = seen.and_then(|event| live.stream_behind(event)) {
+        let naming = Naming {
+            primed: false,
+            ..naming(&live, number)
+        };
+        if number != OWN {
+            return events::response(reader, Box::pin(pending()), Some(naming), living);
+        }
+        let last = news(http, &live, stopping, true);
+        return events::response(reader, last, Some(naming), living);
+    }
+    // What an earlier owner said, and what was said to nobody, is not known here.
+    let missed = seen.is_some();
+    let (reader, naming) = (live.own_stream(), naming(&live, OWN));
+    let last = news(http, &live, stopping, missed);
+    events::response(reader, last, Some(naming), living)
+}
+
+/// Tells a session the news for as long as it and this server last.
+fn news(http: &Http, live: &Arc<Live>, stopping: CancellationToken, missed: bool) -> Last {
+    let mut news = http.parts().engine.changes().listen();
+    if missed {
+        live.session.missed();
+    }
+    let live = Streaming::new(live);
+    Box::pin(async move {
+        loop {
+            tokio::select! {
+                biased;
+                () = live.ended().cancelled() => return None,
+                () = stopping.cancelled() => return None,
+                heard = news.recv() => match heard {
+                    Ok(news) => live.session.hear(&news),
+                    Err(RecvError::Lagged(_)) => live.session.missed(),
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    })
 }
 
 fn respond(ran: Ran) -> Response {
@@ -244,12 +333,13 @@ async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
             Ok(frame) => match frame.kind() {
                 Kind::Request { id, method } if &**method != "initialize" => {
                     let id = id.clone();
-                    running.push(start(http, live, id, frame).1);
+                    running.push(start(http, live, id, frame, false).1);
                 }
                 Kind::Notification { method } if &**method == "notifications/cancelled" => {
                     cancel(live, &frame);
                 }
-                Kind::Notification { .. } | Kind::Response { .. } => {}
+                Kind::Response { .. } => live.session.heard(&frame),
+                Kind::Notification { .. } => {}
                 Kind::Request { .. } | Kind::Batch(_) => {
                     let code = ErrorCode::InvalidRequest;
                     let message = "this cannot stand in a batch";

@@ -80,19 +80,21 @@ pub(crate) async fn answer(
         (_, true) => Duration::ZERO,
         (true, false) => STREAM_AFTER,
     };
-    match timeout(patience, running.as_mut()).await {
-        Ok(Some(reply)) => answer::json(status(&reply, &mirrored), reply.json),
-        Ok(None) => answer::accepted(),
-        Err(_) => {
-            let last = async move {
-                match running.await {
-                    Some(reply) => Some(reply.json),
-                    None => listens.then(|| ended(&id)),
-                }
-            };
-            events::response(queue, Box::pin(last), living)
-        }
+    tokio::select! {
+        biased;
+        reply = running.as_mut() => return match reply {
+            Some(reply) => answer::json(status(&reply, &mirrored), reply.json),
+            None => answer::accepted(),
+        },
+        _ = timeout(patience, queue.ready()) => {}
     }
+    let last = async move {
+        match running.await {
+            Some(reply) => Some(reply.json),
+            None => listens.then(|| ended(&id)),
+        }
+    };
+    events::response(queue.reader(None), Box::pin(last), None, living)
 }
 
 /// Holds a frame to what this transport asks; `None` for what gets no answer.
@@ -152,12 +154,8 @@ impl Conversation {
                 reply = handling.as_mut() => return reply,
                 () = self.stopping.cancelled() => return None,
                 heard = news.recv() => match heard {
-                    Ok(uri) => session.changed(&uri),
-                    Err(RecvError::Lagged(_)) => {
-                        for uri in session.subscribed() {
-                            session.changed(&uri);
-                        }
-                    }
+                    Ok(news) => session.hear(&news),
+                    Err(RecvError::Lagged(_)) => session.missed(),
                     Err(RecvError::Closed) => return handling.await,
                 },
             }
@@ -169,7 +167,11 @@ impl Conversation {
 fn status(reply: &Reply, mirrored: &Mirrored) -> StatusCode {
     match reply.error {
         Some(ErrorCode::MethodNotFound) => StatusCode::NOT_FOUND,
-        Some(ErrorCode::UnsupportedRevision | ErrorCode::HeaderMismatch) => StatusCode::BAD_REQUEST,
+        Some(
+            ErrorCode::UnsupportedRevision
+            | ErrorCode::HeaderMismatch
+            | ErrorCode::MissingCapability,
+        ) => StatusCode::BAD_REQUEST,
         Some(ErrorCode::InvalidParams) if !mirrored.complete => StatusCode::BAD_REQUEST,
         Some(ErrorCode::NotOwner) => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::OK,

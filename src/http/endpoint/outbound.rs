@@ -1,9 +1,12 @@
 //! What the server says by itself, on its way to the stream of the request that it is about.
 //!
-//! A message that belongs to no open stream is dropped: nothing is kept for a stream that may never come. Under
-//! pressure the newest message of a key stands for all of it, and a queue past its bound takes no more.
+//! A queue has one reader, and a newer one takes its place. The queue of a session's stream keeps what was read, as far
+//! as its bound goes, for a client whose connection broke and who comes back with the last event that it saw; the queue
+//! of a single request keeps nothing. Under pressure the newest message of a key stands for all of it, and a queue past
+//! its bound takes no more.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -12,18 +15,52 @@ use bytes::Bytes;
 use crate::floor::limits::OUTBOUND_BYTES;
 use crate::mcp::{Message, Outbound};
 
+/// Streams of ended requests that a session keeps for clients that come back.
+const ENDED: usize = 16;
+
 /// Messages that wait for one stream.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Queue(Arc<Mutex<Waiting>>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    messages: VecDeque<Message>,
+    /// In the order of their numbers, which count from 1.
+    events: VecDeque<Event>,
+    last: u64,
+    /// The last one that was read.
+    read: u64,
+    /// The last one that any reader read: what was told once is told again as it was.
+    told: u64,
     bytes: usize,
+    /// What was read stays.
+    keeps: bool,
+    /// Nothing more will come.
+    ended: bool,
+    reader: u64,
     waker: Option<Waker>,
 }
 
+#[derive(Debug)]
+struct Event {
+    number: u64,
+    message: Message,
+}
+
+/// A queue's current reader, until the next one comes.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    queue: Queue,
+    number: u64,
+}
+
 impl Queue {
+    /// A queue that keeps what was read.
+    fn keeping() -> Self {
+        let queue = Self::default();
+        queue.waiting().keeps = true;
+        queue
+    }
+
     /// Returns where a session with this one stream sends.
     pub(crate) fn outbound(&self) -> Outbound {
         let queue = self.clone();
@@ -34,35 +71,64 @@ impl Queue {
     pub(crate) fn push(&self, message: Message) {
         let mut waiting = self.waiting();
         if message.coalesce.is_some() {
-            let same = waiting
-                .messages
-                .iter()
-                .position(|other| other.coalesce == message.coalesce);
-            if let Some(older) = same.and_then(|at| waiting.messages.remove(at)) {
-                waiting.bytes -= older.json.len();
+            let told = waiting.told;
+            let same = waiting.events.iter().position(|event| {
+                event.number > told && event.message.coalesce == message.coalesce
+            });
+            if let Some(older) = same.and_then(|at| waiting.events.remove(at)) {
+                waiting.bytes -= older.message.json.len();
             }
         }
-        if waiting.bytes + message.json.len() > OUTBOUND_BYTES {
-            return;
+        if waiting.makes_room(message.json.len()) {
+            waiting.add(message);
         }
-        waiting.bytes += message.json.len();
-        waiting.messages.push_back(message);
-        let waker = waiting.waker.take();
-        drop(waiting);
-        if let Some(waker) = waker {
-            waker.wake();
+        waiting.wake();
+    }
+
+    /// Adds the last message, for which there is always room, and ends the stream.
+    pub(crate) fn end(&self, last: Option<Bytes>) {
+        let mut waiting = self.waiting();
+        if let Some(json) = last {
+            waiting.makes_room(json.len());
+            waiting.add(Message {
+                about: 0,
+                coalesce: None,
+                json,
+            });
+        }
+        waiting.ended = true;
+        waiting.wake();
+    }
+
+    /// Resolves when something is to be said; cancel safe.
+    pub(crate) async fn ready(&self) {
+        poll_fn(|context| {
+            let mut waiting = self.waiting();
+            if waiting.last > waiting.read {
+                return Poll::Ready(());
+            }
+            waiting.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Reads from here on: behind the event `after`, or what nobody has read yet. An older reader is at its end.
+    pub(crate) fn reader(&self, after: Option<u64>) -> Reader {
+        let mut waiting = self.waiting();
+        waiting.reader += 1;
+        if let Some(after) = after {
+            waiting.read = after.min(waiting.last);
+        }
+        waiting.wake();
+        Reader {
+            queue: self.clone(),
+            number: waiting.reader,
         }
     }
 
-    /// Takes the next message, or has the task woken when there is one.
-    pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Bytes> {
-        let mut waiting = self.waiting();
-        if let Some(message) = waiting.messages.pop_front() {
-            waiting.bytes -= message.json.len();
-            return Poll::Ready(message.json);
-        }
-        waiting.waker = Some(context.waker().clone());
-        Poll::Pending
+    fn bytes(&self) -> usize {
+        self.waiting().bytes
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -70,33 +136,128 @@ impl Queue {
     }
 }
 
-/// The queues of one legacy session's requests, by their numbers.
+impl Waiting {
+    fn add(&mut self, message: Message) {
+        self.last += 1;
+        self.bytes += message.json.len();
+        self.events.push_back(Event {
+            number: self.last,
+            message,
+        });
+    }
+
+    /// Drops what was read before, oldest first, until this much fits.
+    fn makes_room(&mut self, bytes: usize) -> bool {
+        while self.bytes + bytes > OUTBOUND_BYTES {
+            match self.events.front() {
+                Some(event) if event.number <= self.read => {
+                    self.bytes -= event.message.json.len();
+                    self.events.pop_front();
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Reader {
+    /// Takes the next event with its number, or has the task woken when there is one; `None` at the stream's end.
+    pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<(u64, Bytes)>> {
+        let mut waiting = self.queue.waiting();
+        if waiting.reader != self.number {
+            return Poll::Ready(None);
+        }
+        let at = waiting
+            .events
+            .partition_point(|event| event.number <= waiting.read);
+        let Some(event) = waiting.events.get(at) else {
+            if waiting.ended {
+                return Poll::Ready(None);
+            }
+            waiting.waker = Some(context.waker().clone());
+            return Poll::Pending;
+        };
+        let (number, json) = (event.number, event.message.json.clone());
+        waiting.read = number;
+        waiting.told = waiting.told.max(number);
+        if !waiting.keeps {
+            waiting.bytes -= json.len();
+            waiting.events.remove(at);
+        }
+        Poll::Ready(Some((number, json)))
+    }
+}
+
+/// The queues of one legacy session: its own stream's under 0, and those of its requests under their numbers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Routes(Arc<Mutex<HashMap<u64, Queue>>>);
+pub(crate) struct Routes(Arc<Mutex<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    queues: HashMap<u64, Queue>,
+    /// Streams that ended, oldest first.
+    ended: VecDeque<u64>,
+}
 
 impl Routes {
-    /// Returns where the session sends.
+    /// Returns where the session sends. A message that belongs to no stream is dropped.
     pub(crate) fn outbound(&self) -> Outbound {
         let routes = self.clone();
         Outbound::to(move |message| {
-            let queue = routes.queues().get(&message.about).cloned();
+            let queue = routes.table().queues.get(&message.about).cloned();
             if let Some(queue) = queue {
                 queue.push(message);
             }
         })
     }
 
-    /// Opens the queue of a request.
+    /// Returns the queue of a stream, if it is there.
+    pub(crate) fn get(&self, number: u64) -> Option<Queue> {
+        self.table().queues.get(&number).cloned()
+    }
+
+    /// Opens the queue of a request, or the session's own.
     pub(crate) fn open(&self, number: u64) -> Queue {
-        self.queues().entry(number).or_default().clone()
+        let mut table = self.table();
+        table
+            .queues
+            .entry(number)
+            .or_insert_with(Queue::keeping)
+            .clone()
     }
 
-    /// Forgets the queue of a request that ended; who holds it still reads what waits.
+    /// Forgets the queue of a request that became no stream.
     pub(crate) fn close(&self, number: u64) {
-        drop(self.queues().remove(&number));
+        drop(self.table().queues.remove(&number));
     }
 
-    fn queues(&self) -> MutexGuard<'_, HashMap<u64, Queue>> {
+    /// Keeps the queue of a stream that ended, for a client that did not see all of it; the oldest go.
+    pub(crate) fn retire(&self, number: u64) {
+        let mut table = self.table();
+        table.ended.push_back(number);
+        loop {
+            let kept = table
+                .ended
+                .iter()
+                .filter_map(|number| table.queues.get(number));
+            let bytes: usize = kept.map(Queue::bytes).sum();
+            if table.ended.len() <= 1 || (table.ended.len() <= ENDED && bytes <= OUTBOUND_BYTES) {
+                return;
+            }
+            if let Some(oldest) = table.ended.pop_front() {
+                table.queues.remove(&oldest);
+            }
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -127,14 +288,43 @@ mod tests {
         let (old, new) = (Bytes::from_static(b"old"), Bytes::from_static(b"new"));
         queue.push(message(Some("uri"), &old));
         queue.push(message(Some("uri"), &new));
-        assert_eq!(queue.poll_next(&mut context), Poll::Ready(new));
-        assert_eq!(queue.poll_next(&mut context), Poll::Pending);
+        let reader = queue.reader(None);
+        assert_eq!(reader.poll_next(&mut context), Poll::Ready(Some((2, new))));
+        assert_eq!(reader.poll_next(&mut context), Poll::Pending);
         let half = Bytes::from(vec![b'x'; OUTBOUND_BYTES / 2]);
         for _ in 0..5 {
             queue.push(message(None, &half));
         }
-        assert!(queue.poll_next(&mut context).is_ready());
-        assert!(queue.poll_next(&mut context).is_ready());
-        assert_eq!(queue.poll_next(&mut context), Poll::Pending);
+        assert!(reader.poll_next(&mut context).is_ready());
+        assert!(reader.poll_next(&mut context).is_ready());
+        assert_eq!(reader.poll_next(&mut context), Poll::Pending);
+    }
+
+    #[test]
+    fn a_reader_that_comes_back_goes_on_behind_what_it_saw() {
+        let queue = Queue::keeping();
+        let mut context = Context::from_waker(Waker::noop());
+        for text in ["a", "b", "c"] {
+            queue.push(message(None, &Bytes::from_static(text.as_bytes())));
+        }
+        queue.end(Some(Bytes::from_static(b"d")));
+        let mut read = |after| {
+            let reader = queue.reader(after);
+            let mut seen = Vec::new();
+            while let Poll::Ready(Some((number, _))) = reader.poll_next(&mut context) {
+                seen.push(number);
+            }
+            seen
+        };
+        assert_eq!(read(None), [1, 2, 3, 4]);
+        assert_eq!(read(Some(2)), [3, 4]);
+        assert_eq!(read(Some(0)), [1, 2, 3, 4]);
+        assert_eq!(read(Some(9)), [] as [u64; 0]);
+        let (old, _new) = (queue.reader(Some(0)), queue.reader(Some(0)));
+        assert_eq!(
+            old.poll_next(&mut context),
+            Poll::Ready(None),
+            "the newer one reads"
+        );
     }
 }

@@ -18,11 +18,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::outbound::{Queue, Routes};
+use super::outbound::{Queue, Reader, Routes};
 use super::session_id::SessionId;
 use crate::floor::jsonrpc::Id;
 use crate::floor::{clock, limits};
@@ -79,15 +80,51 @@ pub(crate) struct Live {
     peer: PeerId,
     until_ms: u64,
     next: AtomicU64,
+    /// Stands in every event's id: another owner counts anew.
+    stamp: PeerId,
+    /// Cancelled when the session ends.
+    ended: CancellationToken,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug)]
 struct Inner {
     last: Instant,
+    /// Open streams of the session's own.
+    streams: usize,
     /// Running requests by the client's id; a client may use one id twice. A request is cancelled through its token
     /// and not through the session, which does not know it before it is first polled.
     running: HashMap<Id, Vec<(u64, CancellationToken)>>,
+}
+
+/// The number of a session's own stream.
+pub(crate) const OWN: u64 = 0;
+
+/// A session whose own stream is open, which keeps it from expiring.
+#[derive(Debug)]
+pub(crate) struct Streaming(Arc<Live>);
+
+impl Streaming {
+    pub(crate) fn new(live: &Arc<Live>) -> Self {
+        live.inner().streams += 1;
+        Self(Arc::clone(live))
+    }
+}
+
+impl std::ops::Deref for Streaming {
+    type Target = Live;
+
+    fn deref(&self) -> &Live {
+        &self.0
+    }
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let mut inner = self.0.inner();
+        inner.streams -= 1;
+        inner.last = Instant::now();
+    }
 }
 
 /// A request that began.
@@ -98,7 +135,33 @@ pub(crate) struct Begun {
     /// Set when the client cancels it.
     pub(crate) cancelled: CancellationToken,
     /// What is said about it.
+    pub(crate) route: Route,
+}
+
+/// Where the messages about one request go; forgotten with this value, unless it became a stream.
+#[derive(Debug)]
+pub(crate) struct Route {
     pub(crate) queue: Queue,
+    routes: Routes,
+    pub(crate) number: u64,
+    streamed: bool,
+}
+
+impl Route {
+    /// Ends the stream that it became, and keeps it for a client that comes back.
+    pub(crate) fn end(mut self, last: Option<Bytes>) {
+        self.streamed = true;
+        self.queue.end(last);
+        self.routes.retire(self.number);
+    }
+}
+
+impl Drop for Route {
+    fn drop(&mut self) {
+        if !self.streamed {
+            self.routes.close(self.number);
+        }
+    }
 }
 
 /// What a session id leads to.
@@ -258,8 +321,11 @@ impl Live {
             peer: id.peer,
             until_ms: until_ms(id),
             next: AtomicU64::new(1),
+            stamp: PeerId::mint(),
+            ended: CancellationToken::new(),
             inner: Mutex::new(Inner {
                 last: Instant::now(),
+                streams: 0,
                 running: HashMap::new(),
             }),
         }
@@ -275,13 +341,17 @@ impl Live {
         Begun {
             number,
             cancelled,
-            queue: self.routes.open(number),
+            route: Route {
+                queue: self.routes.open(number),
+                routes: self.routes.clone(),
+                number,
+                streamed: false,
+            },
         }
     }
 
     /// Forgets a request that ended.
     pub(crate) fn finish(&self, id: &Id, number: u64) {
-        self.routes.close(number);
         let mut inner = self.inner();
         if let Some(numbers) = inner.running.get_mut(id) {
             numbers.retain(|(running, _)| *running != number);
@@ -299,7 +369,32 @@ impl Live {
         }
     }
 
+    /// What stands before an event's number in its id, on one of this session's streams.
+    pub(crate) fn event_prefix(&self, stream: u64) -> String {
+        format!("{}-{stream}-", self.stamp.0.simple())
+    }
+
+    /// Reads the session's own stream from here on.
+    pub(crate) fn own_stream(&self) -> Reader {
+        self.routes.open(OWN).reader(None)
+    }
+
+    /// Reads the stream of an event behind it; `None` for an event of another owner, or of a stream that is forgotten.
+    pub(crate) fn stream_behind(&self, event: &str) -> Option<(u64, Reader)> {
+        let rest = event.strip_prefix(&format!("{}-", self.stamp.0.simple()))?;
+        let (stream, number) = rest.split_once('-')?;
+        let (stream, number) = (stream.parse().ok()?, number.parse().ok()?);
+        let reader = self.routes.get(stream)?.reader(Some(number));
+        Some((stream, reader))
+    }
+
+    /// Cancelled when the session ends.
+    pub(crate) fn ended(&self) -> &CancellationToken {
+        &self.ended
+    }
+
     fn cancel_all(&self) {
+        self.ended.cancel();
         for (_, token) in self.inner().running.values().flatten() {
             token.cancel();
         }
@@ -309,10 +404,10 @@ impl Live {
         self.inner().last = Instant::now();
     }
 
-    /// A running call is life.
+    /// A running call is life, and so is an open stream.
     fn expired(&self, expiry: Duration) -> bool {
         let inner = self.inner();
-        inner.running.is_empty() && elapsed(inner.last) > expiry
+        inner.running.is_empty() && inner.streams == 0 && elapsed(inner.last) > expiry
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

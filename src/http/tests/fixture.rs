@@ -23,10 +23,10 @@ use crate::http::{
     Auth, Connections, Ended, Http, Limits, LinkStream, Owner, Parts, Secrets, SessionLedger,
     SignIn, router, serve,
 };
-use crate::mcp::{About, Admission, Engine, Standing};
+use crate::mcp::{About, Admission, Engine, Seal, Standing};
 use crate::registry::{
-    Caller, Capability, Changes, Exposure, Handler, Kind, PeerId, Presence, Refusal, RefusalCode,
-    Registry, Retry,
+    Caller, Capability, Changes, Exposure, Form, Handler, Kind, PeerId, Presence, Refusal,
+    RefusalCode, Registry, Retry,
 };
 
 pub(super) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -144,6 +144,7 @@ impl Fixture {
             url: watch::channel(None).1,
             standing: Standing::Owner,
             admission: Admission::by(move || lease.admits()),
+            seal: Seal::random(),
         };
         let presence = Arc::clone(&room) as Arc<dyn Presence>;
         let engine = Engine::new(Arc::new(registry), presence, Changes::default(), about);
@@ -389,6 +390,8 @@ fn capability(id: &'static str, kind: Kind, route: &'static str, handler: Handle
         description: "Serves the tests of this module.",
         input: input.into(),
         output: json!({"type": "object"}).into(),
+        form: Form::Data,
+        logs: false,
         retry: if kind == Kind::Command {
             Retry::Keyed
         } else {

@@ -141,13 +141,18 @@ async fn no_session_goes_without_a_token() {
 }
 
 #[tokio::test]
-async fn get_is_405_while_there_are_no_streams() {
+async fn a_stream_needs_a_session_and_other_methods_are_refused() {
     let fixture = Fixture::new();
     let answer = fixture
         .send("GET", "/mcp", &[("accept", "text/event-stream")])
         .await;
+    assert_eq!(answer.status, 400);
+    let id = fixture.open("2025-06-18").await;
+    let deaf = [("mcp-session-id", &*id), ("accept", "application/json")];
+    assert_eq!(fixture.send("GET", "/mcp", &deaf).await.status, 406);
+    let answer = fixture.send("PUT", "/mcp", &[]).await;
     assert_eq!(answer.status, 405);
-    assert_eq!(answer.headers["allow"], "POST, DELETE");
+    assert_eq!(answer.headers["allow"], "GET, POST, DELETE");
     let modern = [("mcp-protocol-version", "2026-07-28")];
     for method in ["GET", "DELETE", "PUT"] {
         let answer = fixture.send(method, "/mcp", &modern).await;

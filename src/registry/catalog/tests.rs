@@ -3,8 +3,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Registry, unfold};
 use crate::registry::{
-    Answer, Call, Caller, Capability, Delivery, Exposure, Handler, Kind, Progress, RefusalCode,
-    Retry, Transport,
+    Answer, Call, Caller, Capability, Client, Delivery, Exposure, Form, Handler, Kind, Progress,
+    RefusalCode, Retry, Transport,
 };
 
 fn call(arguments: Value) -> Call {
@@ -20,6 +20,7 @@ fn call(arguments: Value) -> Call {
         key: None,
         cancel: CancellationToken::new(),
         progress: Progress::none(),
+        client: Client::none(),
     }
 }
 
@@ -32,6 +33,8 @@ fn capability(id: &'static str, handler: Handler) -> Capability {
         input: json!({"type": "object", "properties": {"n": {"type": "integer"}, "id": {"type": "string"}},
             "additionalProperties": false}).into(),
         output: json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}).into(),
+        form: Form::Data,
+        logs: false,
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::registry::{
-    Capability, Example, Exposure, Handler, Kind, Registry, RegistryError, Retry,
+    Capability, Example, Exposure, Form, Handler, Kind, Registry, RegistryError, Retry,
 };
 
 /// A declaration that passes.
@@ -14,6 +14,8 @@ fn sound(id: &'static str) -> Capability {
         description: "Reads.",
         input: object.clone().into(),
         output: object.into(),
+        form: Form::Data,
+        logs: false,
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),
@@ -129,6 +131,12 @@ fn names_that_their_transport_does_not_take_are_refused() {
     ] {
         refused(one(|c| c.exposure.resource = Some(uri)), &["a.one", uri]);
     }
+    for prompt in ["", "a b", "ä"] {
+        let named = one(|c| (c.kind, c.exposure.prompt) = (Kind::Prompt, Some(prompt)));
+        refused(named, &["a.one", prompt]);
+    }
+    refused(one(|c| c.kind = Kind::Prompt), &["a.one", "no prompt name"]);
+    refused(one(|c| c.exposure.prompt = Some("x")), &["a.one", "query"]);
     let empty: &[&str] = &[];
     for words in [empty, &[""], &["A"], &["--x"]] {
         refused(one(|c| c.exposure.cli = Some(words)), &["a.one"]);

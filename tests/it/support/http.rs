@@ -230,7 +230,12 @@ impl Reply {
 
     /// The next event of a stream, skipping comments and empty data; `None` at its end.
     pub(crate) fn event(&mut self) -> Option<Value> {
-        let mut data = String::new();
+        self.event_with_id().map(|(_, data)| data)
+    }
+
+    /// The same, and the event's id.
+    pub(crate) fn event_with_id(&mut self) -> Option<(Option<String>, Value)> {
+        let (mut id, mut data) = (None, String::new());
         loop {
             let mut line = Vec::new();
             loop {
@@ -245,8 +250,11 @@ impl Reply {
             let line = line.trim_end_matches('\r');
             if let Some(rest) = line.strip_prefix("data:") {
                 data.push_str(rest.trim_start());
+            } else if let Some(rest) = line.strip_prefix("id:") {
+                id = Some(rest.trim_start().to_owned());
             } else if line.is_empty() && !data.is_empty() {
-                return Some(serde_json::from_str(&data).expect("events carry JSON"));
+                let data = serde_json::from_str(&data).expect("events carry JSON");
+                return Some((id, data));
             }
         }
     }

@@ -24,6 +24,6 @@ pub(crate) mod terminal;
 pub(crate) mod wait;
 
 pub(crate) use client::Client;
-pub(crate) use http::Http;
+pub(crate) use http::{Http, Reply};
 pub(crate) use repository::Repository;
 pub(crate) use wait::{BOUND, wait_for, wait_some};

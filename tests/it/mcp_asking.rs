@@ -1,0 +1,270 @@
+//! A server that asks back, and what it tells while a call runs.
+
+use serde_json::{Value, json};
+
+use crate::http::served;
+use crate::support::{BOUND, Client, Http, Repository, checks, frames};
+
+/// What a client declares that can be asked for everything.
+fn able() -> Value {
+    json!({ "elicitation": {}, "sampling": {}, "roots": {} })
+}
+
+/// Initializes with `can`, and waits for an owner.
+fn opened(repository: &Repository, name: &str, can: &Value) -> Client {
+    let client = repository.client(name);
+    client.attach();
+    let mut params = frames::initialize(name, frames::LEGACY);
+    params["capabilities"] = can.clone();
+    client.result("initialize", &params);
+    client
+}
+
+/// `params` of a modern client that can do `can`.
+fn modern(params: &Value, can: &Value) -> Value {
+    let mut params = frames::modern("modern", params);
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = can.clone();
+    params
+}
+
+fn answered(answer: &Value, text: &str) {
+    checks::succeeded(answer);
+    assert!(answer["result"].to_string().contains(text), "{answer}");
+}
+
+#[test]
+fn a_legacy_client_is_sent_a_request_and_its_answer_ends_the_call() {
+    let repository = Repository::new();
+    let mut clients = Vec::new();
+    for name in ["owner", "bridge"] {
+        let client = opened(&repository, name, &able());
+        let call = client.begin_call("test_sampling", &json!({ "prompt": "a question" }));
+        let asked = client.notification("sampling/createMessage", |_| true);
+        assert_eq!(
+            asked["params"]["messages"][0]["content"]["text"],
+            "a question"
+        );
+        client.result("ping", &json!({}));
+        let said = json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "an answer" } });
+        client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": said }));
+        answered(&client.answer(&call), "an answer");
+        let call = client.begin_call("test_elicitation", &json!({ "message": "who?" }));
+        let asked = client.notification("elicitation/create", |_| true);
+        let error = json!({ "code": -1, "message": "no" });
+        client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": error }));
+        assert!(checks::failed(&client.answer(&call)), "a client may refuse");
+        clients.push(client);
+    }
+}
+
+#[test]
+fn a_client_is_asked_only_what_it_said_it_can() {
+    let repository = Repository::new();
+    let client = opened(&repository, "unable", &json!({}));
+    let refused = client.call("test_sampling", &json!({ "prompt": "a question" }));
+    assert!(checks::failed(&refused), "{refused}");
+    let call = frames::call("test_missing_capability", &json!({}));
+    let refused = client.request("tools/call", &modern(&call, &json!({})));
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+    assert_eq!(
+        refused["error"]["data"]["requiredCapabilities"],
+        json!({ "sampling": {} })
+    );
+    let call = frames::call("test_input_required_result_capabilities", &json!({}));
+    let some = client.request("tools/call", &modern(&call, &json!({ "sampling": {} })));
+    let asked = some["result"]["inputRequests"].as_object().unwrap();
+    assert!(
+        asked
+            .values()
+            .all(|one| one["method"] == "sampling/createMessage"),
+        "{some}"
+    );
+    assert!(
+        client.inbox().messages().is_empty(),
+        "{:?}",
+        client.inbox().messages()
+    );
+}
+
+#[test]
+fn a_modern_client_gets_the_question_as_a_result_and_asks_again() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let client = repository.client("modern");
+    let ask = |extra: Value| {
+        let mut call = frames::call("test_input_required_result_multi_round", &json!({}));
+        call.as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        client.request("tools/call", &modern(&call, &able()))["result"].clone()
+    };
+    let first = ask(json!({}));
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    assert_eq!(
+        first["inputRequests"]["step1"]["method"],
+        "elicitation/create"
+    );
+    let said = |content: Value| json!({ "action": "accept", "content": content });
+    let second = ask(json!({
+        "requestState": first["requestState"],
+        "inputResponses": { "step1": said(json!({ "name": "Ada" })) },
+    }));
+    assert_eq!(second["resultType"], "input_required", "{second}");
+    assert!(second["inputRequests"].get("step1").is_none(), "{second}");
+    let third = ask(json!({
+        "requestState": second["requestState"],
+        "inputResponses": { "step2": said(json!({ "color": "blue" })), "unknown": {} },
+    }));
+    assert_eq!(third["resultType"], "complete", "{third}");
+    let text = third["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("Ada") && text.contains("blue"), "{text}");
+    let no_answer = ask(json!({ "inputResponses": { "step1": 5 } }));
+    assert_eq!(no_answer["resultType"], "input_required", "{no_answer}");
+}
+
+#[test]
+fn a_state_that_was_changed_or_belongs_elsewhere_is_refused() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let client = repository.attached("bridge");
+    let ask = |tool: &str, state: Option<&Value>| {
+        let mut call = frames::call(tool, &json!({}));
+        if let Some(state) = state {
+            call["requestState"] = state.clone();
+        }
+        client.request("tools/call", &modern(&call, &able()))
+    };
+    let tool = "test_input_required_result_tampered_state";
+    let state = ask(tool, None)["result"]["requestState"].clone();
+    let changed = json!(format!("{}x", state.as_str().unwrap()));
+    for (tool, state) in [
+        (tool, &changed),
+        (tool, &json!(5)),
+        ("test_input_required_result_elicitation", &state),
+    ] {
+        let refused = ask(tool, Some(state));
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+    owner.kill();
+    let again = ask(tool, Some(&state));
+    assert_eq!(
+        again["result"]["resultType"], "input_required",
+        "the next owner reads it: {again}"
+    );
+}
+
+/// Guards I6: the call is resent to the next owner, who asks anew.
+#[test]
+fn an_answer_to_a_question_of_an_owner_that_died_is_nobodys() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let client = opened(&repository, "bridge", &able());
+    let call = client.begin_call("test_sampling", &json!({ "prompt": "a question" }));
+    let method = "sampling/createMessage";
+    let first = client.notification(method, |_| true);
+    owner.kill();
+    let second = client.notification(method, |asked| asked["id"] != first["id"]);
+    let say = |id: &Value, text: &str| {
+        let said = json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": text } });
+        client.send(&json!({ "jsonrpc": "2.0", "id": id, "result": said }));
+    };
+    say(&first["id"], "too late");
+    say(&second["id"], "in time");
+    answered(&client.answer(&call), "in time");
+    assert_eq!(client.inbox().count(&call), 1);
+}
+
+#[test]
+fn log_messages_come_at_the_level_that_was_asked_for() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let client = repository.attached("bridge");
+    let logged = || {
+        let messages = client.inbox().messages();
+        client.inbox().forget_messages();
+        let logged = messages
+            .iter()
+            .filter(|one| one["method"] == "notifications/message");
+        logged.map(|one| one["params"].clone()).collect::<Vec<_>>()
+    };
+    client.call("test_tool_with_logging", &json!({}));
+    let all = logged();
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert_eq!(all[0]["level"], "info");
+    assert_eq!(all[0]["data"], "Tool execution started");
+    client.result("logging/setLevel", &json!({ "level": "error" }));
+    client.call("test_tool_with_logging", &json!({}));
+    assert_eq!(logged(), Vec::<Value>::new());
+    let wrong = client.request("logging/setLevel", &json!({ "level": "loud" }));
+    assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
+    let call = frames::call("test_logging_tool", &json!({}));
+    client.modern("tools/call", &call);
+    assert_eq!(
+        logged(),
+        Vec::<Value>::new(),
+        "a modern request says how much it wants"
+    );
+    let mut params = frames::modern("bridge", &call);
+    params["_meta"]["io.modelcontextprotocol/logLevel"] = json!("debug");
+    client.request("tools/call", &params);
+    assert_eq!(logged().len(), 1);
+}
+
+#[test]
+fn over_http_a_question_comes_on_the_stream_of_its_call() {
+    let (_repository, _owner, http) = served();
+    let streams = "application/json, text/event-stream";
+    let mut open = frames::initialize("direct", frames::LEGACY);
+    open["capabilities"] = able();
+    let opened = http
+        .clone()
+        .with("Accept", streams)
+        .post("/mcp", &frames::request(&json!(1), "initialize", &open));
+    let session = opened.header("mcp-session-id").unwrap().to_owned();
+    let http = http
+        .with("Mcp-Session-Id", &session)
+        .with("MCP-Protocol-Version", frames::LEGACY);
+    let deaf: Http = http.clone().with("Accept", "application/json");
+    let http = http.with("Accept", streams);
+    let call = frames::call("test_sampling", &json!({ "prompt": "a question" }));
+    let call = frames::request(&json!(2), "tools/call", &call);
+    let mut stream = http.post("/mcp", &call);
+    assert_eq!(stream.header("content-type"), Some("text/event-stream"));
+    let asked = stream.event().unwrap();
+    assert_eq!(asked["method"], "sampling/createMessage", "{asked}");
+    let said = json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "an answer" } });
+    let taken = http.post(
+        "/mcp",
+        &json!({ "jsonrpc": "2.0", "id": asked["id"], "result": said }),
+    );
+    assert_eq!(taken.status, 202);
+    answered(&stream.event().unwrap(), "an answer");
+    let mut refused = deaf.post("/mcp", &call);
+    assert!(
+        checks::failed(&refused.json()),
+        "nobody could ask on this connection"
+    );
+}
+
+#[test]
+fn lists_that_change_are_told_to_who_asked() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    let filter = json!({ "notifications": { "promptsListChanged": true } });
+    let listen = bridge.begin("subscriptions/listen", &frames::modern("bridge", &filter));
+    bridge.notification("notifications/subscriptions/acknowledged", |said| {
+        said["params"]["notifications"]["promptsListChanged"] == true
+    });
+    owner.call("test_trigger_tool_change", &json!({}));
+    owner.call("test_trigger_prompt_change", &json!({}));
+    let tagged =
+        |said: &Value| said["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == listen;
+    bridge.notification("notifications/prompts/list_changed", tagged);
+    bridge.notification("notifications/tools/list_changed", |said| !tagged(said));
+    owner.notification("notifications/tools/list_changed", |_| true);
+    let leaked = bridge.inbox().message(BOUND / 100, |said| {
+        said["method"] == "notifications/tools/list_changed" && tagged(said)
+    });
+    assert!(leaked.is_none(), "{leaked:?}");
+}
