@@ -250,6 +250,25 @@ impl Client {
     pub(crate) fn signal(&self, signal: Signal) {
         // It may have ended by itself; whoever cares waits for that.
         let _gone = kill(self.pid, signal);
+        if signal == Signal::SIGSTOP {
+            self.wait_until_stopped();
+        }
+    }
+
+    /// A signal stops one thread after the other, and an owner that still runs on one of them still answers.
+    fn wait_until_stopped(&self) {
+        let tasks = format!("/proc/{}/task", self.pid);
+        let stopped = || {
+            let threads = std::fs::read_dir(&tasks).ok()?;
+            let mut states = threads.filter_map(|thread| {
+                let stat = std::fs::read_to_string(thread.ok()?.path().join("stat")).ok()?;
+                // The name before the state may hold anything, a parenthesis too.
+                stat.rsplit(") ").next()?.chars().next()
+            });
+            Some(states.all(|state| matches!(state, 'T' | 'Z' | 'X')))
+        };
+        // Where there is no /proc nothing tells, and nothing is waited for.
+        wait_for("the process to stop", BOUND, || stopped() != Some(false));
     }
 
     /// Kills without grace and reaps, so that the death is complete when this returns.
