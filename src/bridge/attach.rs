@@ -18,7 +18,7 @@ use crate::lease;
 use crate::lease::document::Document;
 use crate::lease::secret::{SecretError, Token};
 use crate::link::handshake::{
-    Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE,
+    Hello, LINK_VERSION, Nonce, PROTOCOL, Proof, Refuse, Side, Transcript,
 };
 use crate::link::line::Verb;
 use crate::registry::Digest;
@@ -199,7 +199,7 @@ async fn upgrade(address: SocketAddr) -> io::Result<(Reader, Writer)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let request = format!(
-        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: {UPGRADE}\r\n\r\n"
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await?;
     let mut head = BytesMut::with_capacity(1024);

@@ -118,6 +118,15 @@ impl FrameError {
         Self::invalid(None, "the message is larger than 16 MiB")
     }
 
+    /// A batch, where single messages are taken.
+    #[must_use]
+    pub fn batch() -> Self {
+        Self::invalid(
+            None,
+            "a batch is not taken here: send one message at a time",
+        )
+    }
+
     /// Renders the JSON-RPC error response.
     #[must_use]
     pub fn answer(&self) -> Bytes {
