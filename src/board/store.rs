@@ -2,6 +2,8 @@
 //!
 //! *Job*: one piece of work on the connection. Jobs run one after another in the order they were given, on a thread
 //! that exists only while there are any; where the system gives no thread, they are told so. *Behind*: nobody waits for the job, and its failure is logged.
+//! *Mirror*: written behind what the room holds already, for the next owner; a store in memory has none, and so it does
+//! not even open for the peers and announcements of a bridge that is looking or alone (I8).
 //! *Fence*: each writing transaction first compares the epoch in the file with the one that this owner took; an owner
 //! that was superseded writes nothing and says so (I5).
 //!
@@ -145,6 +147,16 @@ impl Store {
         }));
     }
 
+    /// Like [`Store::behind`], for what the room holds already.
+    pub(super) fn mirror<F>(self: &Arc<Self>, what: &'static str, f: F)
+    where
+        F: FnOnce(&Transaction<'_>, &Owner) -> Result<(), StoreError> + Send + 'static,
+    {
+        if self.place != Place::Memory {
+            self.behind(what, f);
+        }
+    }
+
     fn transact<T>(
         &self,
         f: impl FnOnce(&Transaction<'_>, &Owner) -> Result<T, StoreError>,
@@ -244,6 +256,12 @@ impl Store {
         }
     }
 
+    /// Whether nothing was ever asked of it.
+    #[cfg(test)]
+    fn is_untouched(&self) -> bool {
+        !lock(&self.queue).running && lock(&self.connection).is_none()
+    }
+
     /// Whether the file still stands where it was opened: someone may have removed the folder.
     fn still_there(&self) -> bool {
         match &self.place {
@@ -257,3 +275,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What a panic left behind is whole: every holder changes it in one step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;
