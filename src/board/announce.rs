@@ -144,7 +144,7 @@ impl Board {
         drop(room);
         if let Some(row) = stands {
             // The bridge brings the words back; only since when they stand would be lost with this owner.
-            self.store.behind("since when", move |tx, owner| {
+            self.store.mirror("since when", move |tx, owner| {
                 Ok(tables::put_announcement(tx, owner, &row)?)
             });
         }

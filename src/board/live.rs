@@ -104,7 +104,7 @@ impl Board {
         *lock(&self.own) = Some(peer);
         let row = self.room().get(peer).map(|peer| row(peer, true));
         if let Some(row) = row {
-            self.store.behind("own peer", move |tx, owner| {
+            self.store.mirror("own peer", move |tx, owner| {
                 Ok(tables::put_peer(tx, owner, &row)?)
             });
         }
@@ -209,7 +209,7 @@ impl Board {
     }
 
     pub(super) fn forget(&self, over: Over) {
-        self.store.behind("what is over", move |tx, owner| {
+        self.store.mirror("what is over", move |tx, owner| {
             for id in over.peers {
                 tables::remove_peer(tx, owner, &id.to_string())?;
             }
@@ -279,7 +279,7 @@ impl Presence for Board {
             return;
         }
         if let Some(row) = row {
-            self.store.behind("peer", move |tx, owner| {
+            self.store.mirror("peer", move |tx, owner| {
                 Ok(tables::put_peer(tx, owner, &row)?)
             });
         }
@@ -305,7 +305,7 @@ impl Presence for Board {
         }
         drop(room);
         if durable {
-            self.store.behind("last call", move |tx, owner| {
+            self.store.mirror("last call", move |tx, owner| {
                 Ok(tables::touch_peer(tx, owner, &peer.to_string(), now.ms)?)
             });
         }

@@ -2,6 +2,8 @@
 //!
 //! *Job*: one piece of work on the connection. Jobs run one after another in the order they were given, on a thread
 //! that exists only while there are any; where the system gives no thread, they are told so. *Behind*: nobody waits for the job, and its failure is logged.
+//! *Mirror*: written behind what the room holds already, for the next owner; a store in memory has none, and so it does
+//! not even open for the peers and announcements of a bridge that is looking or alone (I8).
 //! *Fence*: each writing transaction first compares the epoch in the file with the one that this owner took; an owner
 //! that was superseded writes nothing and says so (I5).
 //!
@@ -17,125 +19,24 @@
 //!
 //! Absent: any read or write on the start path but the epoch.
 
+mod error;
+mod file;
+
+pub use error::StoreError;
+
 use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::fs::OpenOptions;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::tables;
-use crate::floor::clock;
 use crate::floor::error::Chain;
-use crate::floor::fs::{FileError, Kind, open_plain};
-use crate::registry::{Refusal, RefusalCode};
-
-/// How long one statement waits for another owner's write.
-const BUSY: Duration = Duration::from_millis(500);
-
-/// Why the store did not do it.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The file cannot be made or opened.
-    #[error("cannot open the board's file")]
-    Open(#[source] io::Error),
-    /// What is there is no plain file.
-    #[error("the board's file `{name}` is {kind}")]
-    NotAFile {
-        /// Its name.
-        name: String,
-        /// What is there.
-        kind: Kind,
-    },
-    /// SQLite failed.
-    #[error("the board's file cannot be used")]
-    Sqlite(#[from] rusqlite::Error),
-    /// A newer program wrote the file.
-    #[error("the board's file has version {found}, this program knows {known}")]
-    Newer {
-        /// Of the file.
-        found: i64,
-        /// Of this program.
-        known: i64,
-    },
-    /// Another owner took over.
-    #[error("this server (epoch {mine}) was superseded by epoch {theirs}: nothing was written")]
-    Superseded {
-        /// The epoch of this owner.
-        mine: u64,
-        /// The epoch in the file.
-        theirs: u64,
-    },
-    /// The effect itself was refused; nothing was written.
-    #[error("{0}")]
-    Refused(Refusal),
-    /// The system gives no thread to do it on: the process is at a limit of memory or of processes.
-    #[error("the system gives no thread to write the board on: {0}")]
-    NoThread(io::ErrorKind),
-    /// The job panicked or the process is ending.
-    #[error("the board's file is not written any more")]
-    Gone,
-}
-
-impl StoreError {
-    /// What the client is told: the cause without any path, and what helps.
-    #[must_use]
-    pub fn refusal(self) -> Refusal {
-        let code = RefusalCode::Unavailable;
-        match self {
-            Self::Refused(refusal) => refusal,
-            Self::Superseded { .. } => {
-                Refusal::new(code, self.to_string()).hint("call again: the next server answers")
-            }
-            Self::Newer { .. } => {
-                Refusal::new(code, self.to_string()).hint("update majordomus in this checkout")
-            }
-            Self::NoThread(_) => Refusal::new(code, self.to_string())
-                .hint("raise `ulimit -u` and `ulimit -v`, or end other processes, then call again"),
-            Self::Gone => Refusal::new(RefusalCode::Internal, self.to_string()),
-            Self::NotAFile { .. } => Refusal::new(code, self.to_string())
-                .hint("move it out of the repository's `majordomus` folder, then call again"),
-            Self::Open(ref cause) => Refusal::new(
-                code,
-                format!("the board cannot be written: {}", cause.kind()),
-            )
-            .hint("make the repository's git folder writable, then call again"),
-            Self::Sqlite(ref cause) => {
-                let (why, hint) = reason(cause);
-                Refusal::new(code, format!("the board cannot be written: {why}")).hint(hint)
-            }
-        }
-    }
-}
-
-fn reason(cause: &rusqlite::Error) -> (&'static str, &'static str) {
-    match cause.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => ("the disk is full", "free some space, then call again"),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => (
-            "its file or folder cannot be written",
-            "make the repository's git folder writable, then call again",
-        ),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            ("another server is writing", "call again")
-        }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
-            "its file was damaged and has been moved aside",
-            "call again",
-        ),
-        _ => (
-            "its disk failed",
-            "look into `.ai/local/state/mcp/server.log`",
-        ),
-    }
-}
 
 /// Where a store keeps its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,6 +147,16 @@ impl Store {
         }));
     }
 
+    /// Like [`Store::behind`], for what the room holds already.
+    pub(super) fn mirror<F>(self: &Arc<Self>, what: &'static str, f: F)
+    where
+        F: FnOnce(&Transaction<'_>, &Owner) -> Result<(), StoreError> + Send + 'static,
+    {
+        if self.place != Place::Memory {
+            self.behind(what, f);
+        }
+    }
+
     fn transact<T>(
         &self,
         f: impl FnOnce(&Transaction<'_>, &Owner) -> Result<T, StoreError>,
@@ -330,12 +241,12 @@ impl Store {
         let mut held = lock(&self.connection);
         let mut connection = match held.take() {
             Some(connection) if self.still_there() => connection,
-            _ => self.open()?,
+            _ => file::open(&self.place)?,
         };
         match f(&mut connection) {
-            Err(StoreError::Sqlite(error)) if is_damaged(&error) => {
+            Err(StoreError::Sqlite(error)) if file::is_damaged(&error) => {
                 drop(connection);
-                self.move_aside(&error);
+                file::move_aside(&self.place, &error);
                 Err(error.into())
             }
             outcome => {
@@ -345,6 +256,12 @@ impl Store {
         }
     }
 
+    /// Whether nothing was ever asked of it.
+    #[cfg(test)]
+    fn is_untouched(&self) -> bool {
+        !lock(&self.queue).running && lock(&self.connection).is_none()
+    }
+
     /// Whether the file still stands where it was opened: someone may have removed the folder.
     fn still_there(&self) -> bool {
         match &self.place {
@@ -352,92 +269,12 @@ impl Store {
             Place::File(path) => path.exists(),
         }
     }
-
-    fn open(&self) -> Result<Connection, StoreError> {
-        let Place::File(path) = &self.place else {
-            let connection = Connection::open_in_memory()?;
-            return prepare(connection);
-        };
-        match Self::open_file(path) {
-            Err(StoreError::Sqlite(error)) if is_damaged(&error) => {
-                self.move_aside(&error);
-                Self::open_file(path)
-            }
-            outcome => outcome,
-        }
-    }
-
-    fn open_file(path: &Path) -> Result<Connection, StoreError> {
-        // SQLite would make it readable for all, and follow a link.
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        open_plain(path, &mut options).map_err(|fault| match fault {
-            FileError::NotAFile(kind) => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let name = name.into_owned();
-                StoreError::NotAFile { name, kind }
-            }
-            FileError::Io(error) => StoreError::Open(error),
-            FileError::Absent | FileError::TooLong { .. } => {
-                StoreError::Open(io::ErrorKind::NotFound.into())
-            }
-        })?;
-        prepare(Connection::open(path)?)
-    }
-
-    fn move_aside(&self, error: &rusqlite::Error) {
-        let Place::File(path) = &self.place else {
-            return;
-        };
-        let suffix = format!(".damaged-{}", clock::now_ms());
-        for part in ["", "-wal", "-shm"] {
-            let from = with_suffix(path, part);
-            let to = with_suffix(&from, &suffix);
-            if let Err(error) = std::fs::rename(&from, &to)
-                && error.kind() != io::ErrorKind::NotFound
-            {
-                tracing::warn!(error = %Chain(&error), "a damaged file of the board cannot be moved aside");
-            }
-        }
-        let kept = with_suffix(path, &suffix);
-        let name = kept.file_name().unwrap_or_default().to_string_lossy();
-        tracing::warn!(kept = %name, error = %Chain(error), "the board's file was damaged and is kept aside");
-    }
-}
-
-/// Sets the connection up and brings the file to this program's schema.
-fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
-    connection.busy_timeout(BUSY)?;
-    // A release has 50 ms: the log is folded in by a later write, never by closing.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Making a file costs two waits for the disk, on the way to the first answer; a power cut in just that moment
-    // leaves a damaged file, which is moved aside like any other.
-    connection.execute_batch("PRAGMA synchronous=OFF;")?;
-    // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
-    let mode: Option<String> = connection
-        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
-        .optional()?;
-    tracing::trace!(mode, "the board's file is open");
-    // The next owner reads what is in the log before it serves, so the log is folded in early.
-    connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=100;")?;
-    tables::migrate(&mut connection)?;
-    Ok(connection)
-}
-
-fn is_damaged(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-    )
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What a panic left behind is whole: every holder changes it in one step.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

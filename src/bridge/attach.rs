@@ -4,14 +4,13 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use bytes::BytesMut;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::identity::Identity;
+use super::shake::{self, ShakeError};
 use super::wire::{self, AtEnd, Reader, Writer};
 use crate::floor::hex;
 use crate::floor::limits::{HEADER_BYTES, LINK_HANDSHAKE};
@@ -19,9 +18,9 @@ use crate::lease;
 use crate::lease::document::Document;
 use crate::lease::secret::{SecretError, Token};
 use crate::link::handshake::{
-    Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript, UPGRADE,
+    Hello, LINK_VERSION, Nonce, PROTOCOL, Proof, Refuse, Side, Transcript,
 };
-use crate::link::line::{Line, Verb};
+use crate::link::line::Verb;
 use crate::registry::Digest;
 
 /// A link to a proven owner.
@@ -63,9 +62,9 @@ pub enum ProbeFailure {
     /// Not within [`LINK_HANDSHAKE`].
     #[error("no handshake within {} ms", LINK_HANDSHAKE.as_millis())]
     Timeout,
-    /// It answers with something that is no handshake.
-    #[error("the handshake has no known form")]
-    Form,
+    /// It answers, and then shakes no hands.
+    #[error("whoever answers there is no server of this kind")]
+    Shake(#[from] ShakeError),
     /// It does not know the token, or is another instance or another checkout.
     #[error("whoever answers there is not this checkout's server")]
     NotOurs,
@@ -78,11 +77,13 @@ impl From<ProbeFailure> for lease::ProbeFailure {
     fn from(failure: ProbeFailure) -> Self {
         match failure {
             ProbeFailure::Timeout => Self::Timeout,
-            ProbeFailure::Connect(error) => Self::Unreachable(error.kind()),
+            ProbeFailure::Connect(error) | ProbeFailure::Shake(ShakeError::Broken(error)) => {
+                Self::Unreachable(error.kind())
+            }
             ProbeFailure::Refused(reason) => Self::Refused(reason),
             ProbeFailure::Address
             | ProbeFailure::Token(_)
-            | ProbeFailure::Form
+            | ProbeFailure::Shake(ShakeError::Form)
             | ProbeFailure::NotOurs => Self::Unproven,
         }
     }
@@ -101,8 +102,8 @@ pub async fn attach(
     let mut half = prove(document, root_id, token).await?;
     let mac = hex::encode(&token.mac(&half.transcript(document, root_id).parts(Side::Bridge)));
     let auth = identity.auth(mac);
-    send(&mut half.writer, Verb::Auth, &auth).await?;
-    let line = receive(&mut half.reader).await?;
+    shake::send(&mut half.writer, Verb::Auth, &auth).await?;
+    let line = shake::receive(&mut half.reader).await?;
     match line.verb {
         Verb::Welcome => {
             let (reader, writer) = (half.reader, half.writer);
@@ -114,10 +115,10 @@ pub async fn attach(
             })
         }
         Verb::Refuse => {
-            let refuse: Refuse = parse(&line)?;
+            let refuse: Refuse = shake::parse(&line)?;
             Err(ProbeFailure::Refused(refuse.reason))
         }
-        _ => Err(ProbeFailure::Form),
+        _ => Err(ShakeError::Form.into()),
     }
 }
 
@@ -161,25 +162,16 @@ async fn prove(
     root_id: &str,
     token: &Token,
 ) -> Result<HalfProven, ProbeFailure> {
-    let (reader, mut writer) = upgrade(address(document)?)
+    let (mut reader, mut writer) = upgrade(address(document)?)
         .await
         .map_err(ProbeFailure::Connect)?;
-    let mut reader = reader;
     let nonce = Nonce::random();
-    send(
-        &mut writer,
-        Verb::Hello,
-        &Hello {
-            link: LINK_VERSION,
-            nonce: nonce.clone(),
-        },
-    )
-    .await?;
-    let line = receive(&mut reader).await?;
-    if line.verb != Verb::Proof {
-        return Err(ProbeFailure::Form);
-    }
-    let proof: Proof = parse(&line)?;
+    let hello = Hello {
+        link: LINK_VERSION,
+        nonce: nonce.clone(),
+    };
+    shake::send(&mut writer, Verb::Hello, &hello).await?;
+    let proof: Proof = shake::expect(&mut reader, Verb::Proof).await?;
     let half = HalfProven {
         reader,
         writer,
@@ -188,18 +180,11 @@ async fn prove(
     };
     let ours = half.proof.instance == document.instance && half.proof.root_id == root_id;
     let transcript = half.transcript(document, root_id);
-    if ours && proves(token, &transcript, Side::Host, &half.proof.mac) {
+    if ours && shake::proves(token, &transcript, Side::Host, &half.proof.mac) {
         Ok(half)
     } else {
         Err(ProbeFailure::NotOurs)
     }
-}
-
-/// Whether `mac` is the proof of `side`, told in constant time.
-#[must_use]
-pub fn proves(token: &Token, transcript: &Transcript<'_>, side: Side, mac: &str) -> bool {
-    let mac = hex::decode::<32>(mac.as_bytes());
-    mac.is_some_and(|mac| token.verify(&transcript.parts(side), &mac))
 }
 
 /// The address for bridges, which is loopback or nothing.
@@ -214,7 +199,7 @@ async fn upgrade(address: SocketAddr) -> io::Result<(Reader, Writer)> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let request = format!(
-        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: {UPGRADE}\r\n\r\n"
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await?;
     let mut head = BytesMut::with_capacity(1024);
@@ -239,38 +224,4 @@ async fn upgrade(address: SocketAddr) -> io::Result<(Reader, Writer)> {
         &rest,
         AtEnd::Read,
     ))
-}
-
-/// Sends one line of the handshake.
-///
-/// # Errors
-/// [`ProbeFailure::Connect`].
-pub async fn send<T: Serialize>(
-    writer: &mut Writer,
-    verb: Verb,
-    body: &T,
-) -> Result<(), ProbeFailure> {
-    let json = serde_json::to_vec(body).map_err(|error| ProbeFailure::Connect(error.into()))?;
-    writer.queue(Line::new(0, verb, Bytes::from(json)));
-    writer.flush().await.map_err(ProbeFailure::Connect)
-}
-
-/// Takes one line of the handshake.
-///
-/// # Errors
-/// [`ProbeFailure::Connect`], [`ProbeFailure::Form`] at the end of the stream.
-pub async fn receive(reader: &mut Reader) -> Result<Line, ProbeFailure> {
-    reader
-        .recv()
-        .await
-        .map_err(ProbeFailure::Connect)?
-        .ok_or(ProbeFailure::Form)
-}
-
-/// Reads the body of a line of the handshake.
-///
-/// # Errors
-/// [`ProbeFailure::Form`].
-pub fn parse<T: DeserializeOwned>(line: &Line) -> Result<T, ProbeFailure> {
-    serde_json::from_slice(&line.json).map_err(|_| ProbeFailure::Form)
 }

@@ -22,6 +22,7 @@ pub mod attach;
 pub mod identity;
 pub mod ledger;
 pub mod opening;
+pub mod shake;
 pub mod stdio;
 pub mod wire;
 

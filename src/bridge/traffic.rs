@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::Bridge;
 use super::ledger::Receipt;
-use crate::floor::jsonrpc::{self, Frame, Kind};
+use crate::floor::jsonrpc::{Frame, FrameError, Kind};
 use crate::floor::limits::{DRAIN, OUTBOUND_BYTES};
 use crate::link::line::{Line, Verb};
 
@@ -41,11 +41,7 @@ impl Bridge {
                     self.send(line);
                 }
             }
-            Kind::Batch(_) => {
-                let message = "a batch is not taken here: send one message at a time";
-                self.output
-                    .queue(&jsonrpc::error(None, -32600, message, None));
-            }
+            Kind::Batch(_) => self.output.queue(&FrameError::batch().answer()),
         }
     }
 

@@ -12,19 +12,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use serde_json::json;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::links::{Ending, Links};
+use super::messages::Messages;
 use crate::bridge::wire::{Reader, Writer};
 use crate::floor::jsonrpc::{self, Frame};
 use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, OUTBOUND_BYTES};
 use crate::floor::text::is_hidden;
 use crate::link::handshake::Auth;
 use crate::link::line::{Line, Verb};
-use crate::mcp::{ErrorCode, Keep, Message, Outbound, Reply, Request, Revision, Session};
+use crate::mcp::{ErrorCode, Keep, Message, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, News, PeerId, Transport};
 
 /// How long the last lines of a draining link get at least.
@@ -48,9 +49,7 @@ pub(super) struct Conversation {
     session: Arc<Session>,
     reader: Reader,
     writer: Writer,
-    events: mpsc::UnboundedReceiver<Message>,
-    /// Messages that wait for room, at most one of a key.
-    held: VecDeque<Message>,
+    messages: Messages,
     running: JoinSet<Finished>,
     /// Frames that wait for a place among the running ones.
     waiting: VecDeque<Line>,
@@ -82,11 +81,7 @@ impl Conversation {
         reader: Reader,
         writer: Writer,
     ) -> Self {
-        let (sender, events) = mpsc::unbounded_channel();
-        let outbound = Outbound::to(move |message| {
-            // The conversation is over: nobody is left to tell.
-            drop(sender.send(message));
-        });
+        let (outbound, messages) = Messages::open();
         let caller = Caller {
             peer: Some(peer),
             transport: Transport::Stdio,
@@ -116,8 +111,7 @@ impl Conversation {
             peer,
             reader,
             writer,
-            events,
-            held: VecDeque::new(),
+            messages,
             running: JoinSet::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -130,7 +124,7 @@ impl Conversation {
         let mut changes = self.links.engine().changes().listen();
         let mut ending = self.links.ending();
         loop {
-            self.pass_on();
+            self.messages.pass_on(&mut self.writer);
             self.start_waiting();
             let event = tokio::select! {
                 biased;
@@ -140,7 +134,7 @@ impl Conversation {
                 Some(Ok(finished)) = self.running.join_next(), if !self.running.is_empty() => {
                     Event::Finished(finished)
                 }
-                Some(message) = self.events.recv() => Event::Message(message),
+                Some(message) = self.messages.next() => Event::Message(message),
                 changed = changes.recv() => Event::Changed(changed),
                 line = self.reader.recv(), if !self.writer.is_full() => {
                     Event::Line(line)
@@ -159,7 +153,7 @@ impl Conversation {
                     return End::Drained;
                 }
                 Event::Finished(finished) => self.finished(finished),
-                Event::Message(message) => self.hold(message),
+                Event::Message(message) => self.messages.hold(message, &self.writer),
                 Event::Changed(Ok(news)) => self.session.hear(&news),
                 Event::Changed(Err(broadcast::error::RecvError::Lagged(_))) => {
                     self.session.missed();
@@ -298,8 +292,8 @@ impl Conversation {
 
     /// A request is handled: what was said about it goes before its answer.
     fn finished(&mut self, (seq, reply): Finished) {
-        self.collect();
-        self.pass_on();
+        self.messages.collect(&self.writer);
+        self.messages.pass_on(&mut self.writer);
         self.answer(seq, reply);
     }
 
@@ -324,27 +318,6 @@ impl Conversation {
     fn control(&mut self, seq: u64, verb: Verb, slot: &str) {
         let body = json!({ "slot": slot }).to_string();
         self.writer.queue(Line::new(seq, verb, Bytes::from(body)));
-    }
-
-    /// Holds a message until there is room; a newer one of the same key takes the older one's place.
-    fn hold(&mut self, message: Message) {
-        if let Some(key) = &message.coalesce {
-            self.held.retain(|held| held.coalesce.as_ref() != Some(key));
-        } else if self.writer.is_full() {
-            // Only progress has no key, and progress that nobody reads is worth nothing.
-            return;
-        }
-        self.held.push_back(message);
-    }
-
-    fn pass_on(&mut self) {
-        while !self.writer.is_full() {
-            let Some(message) = self.held.pop_front() else {
-                return;
-            };
-            self.writer
-                .queue(Line::new(message.about, Verb::Event, message.json));
-        }
     }
 
     /// Leaves in order: nothing more is read, running calls get their time, answers are sent, and the bridge is told
@@ -399,12 +372,5 @@ impl Conversation {
             }
         }
         false
-    }
-
-    /// Takes the messages that are there already.
-    fn collect(&mut self) {
-        while let Ok(message) = self.events.try_recv() {
-            self.hold(message);
-        }
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::{Conversation, End};
-use crate::bridge::attach::{self, ProbeFailure};
+use crate::bridge::shake::{self, ShakeError};
 use crate::bridge::wire::{self, AtEnd, Reader, Writer};
 use crate::floor::error::Chain;
 use crate::floor::hex;
@@ -33,6 +33,23 @@ pub(super) struct Introduction {
     pub(super) root_id: String,
     pub(super) epoch: u64,
     pub(super) token: Arc<Token>,
+}
+
+/// Why a connection did not become a link.
+#[derive(Debug, thiserror::Error)]
+enum Ungreeted {
+    /// The far end went away, or speaks something else.
+    #[error(transparent)]
+    Shake(#[from] ShakeError),
+    /// Not within [`HANDSHAKE`].
+    #[error("no handshake within {} s", HANDSHAKE.as_secs())]
+    Timeout,
+    /// The far end does not know the token of this checkout.
+    #[error("the bridge does not prove that it belongs to this checkout")]
+    Unproven,
+    /// It is ours and is not taken.
+    #[error("the bridge was refused: {0}")]
+    Refused(&'static str),
 }
 
 /// How the links end.
@@ -152,10 +169,10 @@ impl Links {
         let (read, write) = tokio::io::split(stream);
         let (mut reader, mut writer) =
             wire::stream((Box::new(read), Box::new(write)), b"", AtEnd::Drop);
-        match timeout(HANDSHAKE, self.greet(&mut reader, &mut writer, &intro)).await {
-            Ok(Ok(auth)) => self.converse(&auth, reader, writer).await,
-            Ok(Err(failure)) => tracing::debug!(error = %Chain(&failure), "no link"),
-            Err(_) => tracing::debug!("no link: the handshake took too long"),
+        let greeted = timeout(HANDSHAKE, self.greet(&mut reader, &mut writer, &intro)).await;
+        match greeted.unwrap_or(Err(Ungreeted::Timeout)) {
+            Ok(auth) => self.converse(&auth, reader, writer).await,
+            Err(error) => tracing::debug!(error = %Chain(&error), "a connection became no link"),
         }
     }
 
@@ -164,12 +181,8 @@ impl Links {
         reader: &mut Reader,
         writer: &mut Writer,
         intro: &Introduction,
-    ) -> Result<Auth, ProbeFailure> {
-        let line = attach::receive(reader).await?;
-        if line.verb != Verb::Hello {
-            return Err(ProbeFailure::Form);
-        }
-        let hello: Hello = attach::parse(&line)?;
+    ) -> Result<Auth, Ungreeted> {
+        let hello: Hello = shake::expect(reader, Verb::Hello).await?;
         let nonce = Nonce::random();
         let transcript = Transcript {
             bridge: &hello.nonce,
@@ -187,23 +200,19 @@ impl Links {
             digest: self.digest().to_string(),
             mac: hex::encode(&intro.token.mac(&transcript.parts(Side::Host))),
         };
-        attach::send(writer, Verb::Proof, &proof).await?;
-        let line = attach::receive(reader).await?;
-        if line.verb != Verb::Auth {
-            return Err(ProbeFailure::Form);
-        }
-        let auth: Auth = attach::parse(&line)?;
-        if !attach::proves(&intro.token, &transcript, Side::Bridge, &auth.mac) {
-            return Err(ProbeFailure::NotOurs);
+        shake::send(writer, Verb::Proof, &proof).await?;
+        let auth: Auth = shake::expect(reader, Verb::Auth).await?;
+        if !shake::proves(&intro.token, &transcript, Side::Bridge, &auth.mac) {
+            return Err(Ungreeted::Unproven);
         }
         if let Some(reason) = self.objection(&hello, &auth) {
             let refuse = Refuse {
                 reason: reason.to_owned(),
             };
-            attach::send(writer, Verb::Refuse, &refuse).await?;
-            return Err(ProbeFailure::Refused(reason.to_owned()));
+            shake::send(writer, Verb::Refuse, &refuse).await?;
+            return Err(Ungreeted::Refused(reason));
         }
-        attach::send(writer, Verb::Welcome, &json!({})).await?;
+        shake::send(writer, Verb::Welcome, &json!({})).await?;
         Ok(auth)
     }
 

@@ -1,7 +1,7 @@
 //! The owner's life, and the one place where everything is wired.
 //!
 //! A `majordomus mcp` process runs its bridge on the main thread ([`run`]). When the bridge is elected, a *host* is
-//! started on a thread of its own with a runtime of its own ([`hosting`]), and the bridge reaches it through a link in
+//! started on a thread of its own with a runtime of its own ([`hosting`], [`life`]), and the bridge reaches it through a link in
 //! memory: the two fail apart. When the host ends (demoted, or its lock file was removed), the bridge just stands for
 //! election again. `majordomus serve` runs a host without a bridge ([`fn@serve`]).
 //!
@@ -14,7 +14,9 @@ mod alone;
 mod conversation;
 mod door;
 mod hosting;
+mod life;
 mod links;
+mod messages;
 mod parent;
 mod port;
 mod process;

@@ -18,9 +18,7 @@ use super::problem::{Code, Problem};
 use super::state::Http;
 use super::stream::{LinkStream, Stream};
 use crate::floor::error::Chain;
-
-/// The protocol that a bridge asks for.
-pub(crate) const PROTOCOL: &str = "majordomus-link/1";
+use crate::link::handshake::PROTOCOL;
 
 /// Says whether a request asks for a link.
 pub(crate) fn asks(request: &Request) -> bool {

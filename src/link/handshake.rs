@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 /// The version of the link that this build speaks.
 pub const LINK_VERSION: u32 = 1;
 
-/// The value of the `Upgrade` header.
-pub const UPGRADE: &str = "majordomus-link/1";
+/// The protocol that a bridge asks for in its `Upgrade` header, and a host switches to.
+pub const PROTOCOL: &str = "majordomus-link/1";
 
 /// 128 random bits as 32 hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

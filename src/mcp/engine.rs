@@ -10,7 +10,7 @@ use super::reply::{Failure, Outcome, Reply};
 use super::revision::Revision;
 use super::session::Session;
 use super::state::Seal;
-use crate::floor::jsonrpc::{Frame, Id, Kind};
+use crate::floor::jsonrpc::{Frame, FrameError, Id, Kind};
 use crate::registry::{Changes, Delivery, Presence, Registry};
 
 /// How this server stands to the others of its checkout.
@@ -169,7 +169,7 @@ impl Engine {
                     None,
                     session.revision().unwrap_or(Revision::NEWEST_LEGACY),
                     ErrorCode::InvalidRequest,
-                    "a batch is not taken here: send one message at a time",
+                    &FrameError::batch().message,
                 )),
                 Kind::Response { .. } => {
                     session.heard(&request.frame);

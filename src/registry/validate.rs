@@ -6,12 +6,12 @@
 //! Absent: `format`, which only tells (the capability itself parses what it names). Rejected: the `jsonschema` crate,
 //! which brings forty crates and doubles the cold build for keywords that no declaration here uses (ADR-0003).
 
-use std::fmt::Write as _;
+mod wording;
 
 use serde_json::{Map, Value};
 
 use super::schema::resolve;
-use crate::floor::text::is_hidden;
+use wording::{article, bounds, found, join, kind_of, names, plain};
 
 /// Deeper than any value that a frame may hold, with room for references on the way.
 const DEPTH: usize = 512;
@@ -292,29 +292,6 @@ impl Check<'_> {
     }
 }
 
-fn join(at: &str, name: &str) -> String {
-    // A name from outside is quoted, never trusted: it is cut and loses its control characters.
-    let name: String = name.chars().filter(|c| !is_hidden(*c)).take(64).collect();
-    if at.is_empty() {
-        name
-    } else {
-        format!("{at}.{name}")
-    }
-}
-
-fn names(declared: Option<&Map<String, Value>>) -> String {
-    let names: Vec<_> = declared
-        .into_iter()
-        .flat_map(Map::keys)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    match names.as_slice() {
-        [] => "no arguments".to_owned(),
-        [only] => format!("only {only}"),
-        several => format!("one of {}", several.join(", ")),
-    }
-}
-
 fn is_a(word: &str, value: &Value) -> bool {
     match word {
         "null" => value.is_null(),
@@ -376,162 +353,5 @@ fn bounded(schema: &Map<String, Value>, value: &Value) -> bool {
     }
 }
 
-fn article(word: &str) -> &'static str {
-    match word {
-        "null" => "null",
-        "boolean" => "true or false",
-        "string" => "a string",
-        "array" => "an array",
-        "object" => "an object",
-        "number" => "a number",
-        "integer" => "an integer",
-        _ => "another value",
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    article(match value {
-        Value::Null => "null",
-        Value::Bool(_) => return "a boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    })
-}
-
-/// What stands there, with its size but without its content.
-fn found(value: &Value) -> String {
-    match value {
-        Value::String(text) => format!("a string of {} characters", text.chars().count()),
-        Value::Array(items) => format!("an array of {} items", items.len()),
-        Value::Number(number) => format!("the number {number}"),
-        other => kind_of(other).to_owned(),
-    }
-}
-
-fn bounds(schema: &Map<String, Value>) -> String {
-    let mut text = String::new();
-    for (keyword, words) in [
-        ("minLength", "of at least"),
-        ("maxLength", "of at most"),
-        ("minItems", "of at least"),
-        ("maxItems", "of at most"),
-        ("minimum", "of at least"),
-        ("maximum", "of at most"),
-        ("exclusiveMinimum", "above"),
-        ("exclusiveMaximum", "below"),
-        ("multipleOf", "that is a multiple of"),
-    ] {
-        let Some(limit) = schema.get(keyword) else {
-            continue;
-        };
-        let and = if text.is_empty() { "" } else { " and" };
-        let unit = match keyword {
-            "minLength" | "maxLength" => " characters",
-            "minItems" | "maxItems" => " items",
-            _ => "",
-        };
-        // Writing to a string cannot fail.
-        _ = write!(text, "{and} {words} {limit}{unit}");
-    }
-    text
-}
-
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::check;
-
-    fn schema() -> Value {
-        json!({
-            "type": "object",
-            "required": ["intent"],
-            "additionalProperties": false,
-            "properties": {
-                "intent": {"type": "string", "maxLength": 5},
-                "scope": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
-                "label": {"type": ["string", "null"]},
-                "count": {"type": "integer", "minimum": 1},
-                "mode": {"enum": ["fast", "slow"]},
-                "tree": {"$ref": "#/$defs/Tree"},
-                "maybe": {"oneOf": [{"type": "null"}, {"$ref": "#/$defs/Tree"}]}
-            },
-            "$defs": {"Tree": {"type": "object", "required": ["name"], "properties": {
-                "name": {"type": "string"},
-                "children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
-            }}}
-        })
-    }
-
-    fn told(value: &Value) -> String {
-        check(&schema(), value).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn what_fits_passes() {
-        let value = json!({"intent": "änder", "scope": ["a"], "label": null, "count": 2.0, "mode": "slow",
-            "tree": {"name": "a", "children": [{"name": "b"}]}, "maybe": null});
-        assert_eq!(check(&schema(), &value), Ok(()));
-    }
-
-    #[test]
-    fn every_fault_names_the_argument_and_what_was_expected() {
-        let cases = [
-            (json!([]), "the arguments are an array: expected an object"),
-            (
-                json!({}),
-                "argument `intent` is missing: expected a string of at most 5 characters",
-            ),
-            (
-                json!({"intent": "too long"}),
-                "argument `intent` is a string of 8 characters: expected a string of at most 5 characters",
-            ),
-            (
-                json!({"intent": "a", "scope": "src"}),
-                "argument `scope` is a string of 3 characters: expected an array of at most 2 items, each a string",
-            ),
-            (
-                json!({"intent": "a", "scope": [1]}),
-                "argument `scope[0]` is the number 1: expected a string",
-            ),
-            (
-                json!({"intent": "a", "count": 0}),
-                "argument `count` is the number 0: expected an integer of at least 1",
-            ),
-            (
-                json!({"intent": "a", "mode": "x"}),
-                "argument `mode` is a string of 1 characters: expected one of `fast`, `slow`",
-            ),
-            (
-                json!({"intent": "a", "label": 1}),
-                "argument `label` is the number 1: expected a string or null",
-            ),
-            (
-                json!({"intent": "a", "maybe": {"name": "a", "children": [{}]}}),
-                "argument `maybe.children[0].name` is missing: expected a string",
-            ),
-            (
-                json!({"intent": "a", "scop\u{1b}": 1}),
-                "unknown argument `scop`: expected one of `intent`, `scope`, `label`, `count`, `mode`, `tree`, `maybe`",
-            ),
-        ];
-        for (value, text) in cases {
-            assert_eq!(told(&value), text);
-        }
-    }
-
-    #[test]
-    fn a_schema_that_leads_in_circles_ends() {
-        let circle = json!({"type": "object", "$ref": "#/$defs/A",
-            "$defs": {"A": {"allOf": [{"$ref": "#/$defs/A"}]}}});
-        assert!(check(&circle, &json!({})).is_err());
-    }
-}
+mod tests;

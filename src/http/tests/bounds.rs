@@ -109,7 +109,7 @@ async fn the_answer_to_a_huge_body_is_not_lost_while_the_client_still_sends() {
 }
 
 /// Guards I15.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn slow_senders_are_cut() {
     let fixture = Fixture::with(Auth::Bearer, quick());
     let server = fixture.listen().await;

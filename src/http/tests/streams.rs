@@ -170,7 +170,7 @@ async fn an_answer_that_is_late_becomes_a_stream_with_its_progress() {
     assert_eq!(fixture.done.load(Ordering::SeqCst), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_takes_no_stream_waits_for_its_one_answer() {
     let fixture = Fixture::new();
     let id = fixture.open("2025-06-18").await;

@@ -76,8 +76,9 @@ const WAITERS: &[(&str, &str)] = &[
     ),
     (
         "src/host/hosting.rs",
-        "ten seconds of retries for a port; a client gone, until HTTP peers are",
+        "its own client gone, until the HTTP peers are",
     ),
+    ("src/host/port.rs", "ten seconds of retries for a port"),
     (
         "src/host/door.rs",
         "after a file event, until the burst it belongs to is over",

@@ -16,8 +16,8 @@ const BOUND: Duration = Duration::from_secs(20);
 
 /// The tools the launcher may use, beside a shell; nothing else is on its PATH.
 const TOOLS: &[&str] = &[
-    "basename", "cat", "chmod", "cp", "dirname", "env", "find", "git", "head", "mkdir", "mv",
-    "nice", "readlink", "rm", "sleep", "tail", "touch", "wc",
+    "basename", "cat", "chmod", "cp", "dirname", "env", "find", "flock", "git", "head", "mkdir",
+    "mv", "nice", "readlink", "rm", "sleep", "tail", "touch", "wc",
 ];
 
 /// Prints who it is, how it was called and what it reads.
@@ -42,14 +42,9 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-looks=0
-while [ ! -e 'HOME/open' ]; do
-    # The test is over, or was killed.
-    looks=$((looks + 1))
-    [ -d 'HOME' ] && [ $looks -lt 3000 ] || exit 101
-    sleep 0.01
-done
-[ ! -e 'HOME/fail' ] || exit 101
+# The test holds the lock until it opens the gate; of a test that was killed, the kernel lets go.
+exec 9<'HOME/gate' && flock --shared 9
+[ -e 'HOME/open' ] && [ ! -e 'HOME/fail' ] || exit 101
 mkdir -p "$out/$profile"
 sed "s/LABEL/built as $profile/" 'HOME/server' >"$out/$profile/beside.$$"
 chmod 755 "$out/$profile/beside.$$"
@@ -67,6 +62,8 @@ pub(super) enum Setsid {
 pub(super) struct Checkout {
     folder: TempDir,
     root: PathBuf,
+    /// Builds wait for its lock, without a look now and then: they end with the test, however it ends.
+    gate: File,
 }
 
 impl Checkout {
@@ -85,9 +82,12 @@ impl Checkout {
         }
         let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("bin/majordomus-mcp");
         fs::copy(launcher, root.join("bin/majordomus-mcp")).unwrap();
-        let checkout = Self { folder, root };
+        let home = folder.path().canonicalize().unwrap().join("home");
+        fs::create_dir(&home).unwrap();
+        let gate = File::create(home.join("gate")).unwrap();
+        gate.lock().unwrap();
+        let checkout = Self { folder, root, gate };
         fs::create_dir(checkout.path_folder()).unwrap();
-        fs::create_dir(checkout.home()).unwrap();
         fs::write(checkout.home().join("server"), SERVER).unwrap();
         let home = checkout.home().display().to_string();
         checkout.executable(
@@ -130,6 +130,7 @@ impl Checkout {
     /// Lets builds finish.
     pub(super) fn open_gate(&self) {
         File::create(self.home().join("open")).unwrap();
+        self.gate.unlock().unwrap();
     }
 
     /// Makes builds fail.
@@ -216,6 +217,7 @@ impl Drop for Checkout {
     /// Lets builds that still run finish: they would write into a folder that is being removed.
     fn drop(&mut self) {
         drop(File::create(self.home().join("open")));
+        drop(self.gate.unlock());
         let deadline = Instant::now() + BOUND;
         while !self.leftovers().is_empty() && Instant::now() < deadline {
             std::thread::park_timeout(Duration::from_millis(5));

@@ -1,0 +1,104 @@
+//! The board's file as it is found: made, opened, brought to the schema, moved aside.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
+
+use super::{Place, StoreError};
+use crate::board::tables;
+use crate::floor::clock;
+use crate::floor::error::Chain;
+use crate::floor::fs::{FileError, open_plain};
+
+/// How long one statement waits for another owner's write.
+const BUSY: Duration = Duration::from_millis(500);
+
+/// Opens the database of a place, at this program's schema; a damaged file is moved aside and a new one made.
+pub(super) fn open(place: &Place) -> Result<Connection, StoreError> {
+    let Place::File(path) = place else {
+        return prepare(Connection::open_in_memory()?);
+    };
+    match open_file(path) {
+        Err(StoreError::Sqlite(error)) if is_damaged(&error) => {
+            move_aside(place, &error);
+            open_file(path)
+        }
+        outcome => outcome,
+    }
+}
+
+fn open_file(path: &Path) -> Result<Connection, StoreError> {
+    // SQLite would make it readable for all, and follow a link.
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    open_plain(path, &mut options).map_err(|fault| match fault {
+        FileError::NotAFile(kind) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = name.into_owned();
+            StoreError::NotAFile { name, kind }
+        }
+        FileError::Io(error) => StoreError::Open(error),
+        FileError::Absent | FileError::TooLong { .. } => {
+            StoreError::Open(io::ErrorKind::NotFound.into())
+        }
+    })?;
+    prepare(Connection::open(path)?)
+}
+
+/// Keeps a damaged file under another name, with all its bytes.
+pub(super) fn move_aside(place: &Place, error: &rusqlite::Error) {
+    let Place::File(path) = place else {
+        return;
+    };
+    let suffix = format!(".damaged-{}", clock::now_ms());
+    for part in ["", "-wal", "-shm"] {
+        let from = with_suffix(path, part);
+        let to = with_suffix(&from, &suffix);
+        if let Err(error) = std::fs::rename(&from, &to)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(error = %Chain(&error), "a damaged file of the board cannot be moved aside");
+        }
+    }
+    let kept = with_suffix(path, &suffix);
+    let name = kept.file_name().unwrap_or_default().to_string_lossy();
+    tracing::warn!(kept = %name, error = %Chain(error), "the board's file was damaged and is kept aside");
+}
+
+/// Sets the connection up and brings the file to this program's schema.
+fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.busy_timeout(BUSY)?;
+    // A release has 50 ms: the log is folded in by a later write, never by closing.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Making a file costs two waits for the disk, on the way to the first answer; a power cut in just that moment
+    // leaves a damaged file, which is moved aside like any other.
+    connection.execute_batch("PRAGMA synchronous=OFF;")?;
+    // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
+    let mode: Option<String> = connection
+        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
+        .optional()?;
+    tracing::trace!(mode, "the board's file is open");
+    // The next owner reads what is in the log before it serves, so the log is folded in early.
+    connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=100;")?;
+    tables::migrate(&mut connection)?;
+    Ok(connection)
+}
+
+/// Whether the file itself is to blame.
+pub(super) fn is_damaged(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
