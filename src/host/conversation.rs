@@ -31,6 +31,9 @@ use crate::registry::{Caller, Delivery, News, PeerId, Transport};
 /// How long the last lines of a draining link get at least.
 const LAST_WORDS: Duration = Duration::from_millis(15);
 
+/// How long frames are started before others have their turn.
+const TURN: Duration = Duration::from_millis(5);
+
 /// How a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
@@ -54,6 +57,8 @@ pub(super) struct Conversation {
     /// Frames that wait for a place among the running ones.
     waiting: VecDeque<Line>,
     waiting_bytes: usize,
+    /// How long frames were being started since others had their turn.
+    spent: Duration,
     last_taken: u64,
     /// The client knows another registry than ours.
     lists_differ: bool,
@@ -115,6 +120,7 @@ impl Conversation {
             running: JoinSet::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            spent: Duration::ZERO,
             last_taken: 0,
             lists_differ,
         }
@@ -126,6 +132,12 @@ impl Conversation {
         loop {
             self.messages.pass_on(&mut self.writer);
             self.start_waiting();
+            if self.spent >= TURN {
+                // What answers at once holds the thread meanwhile: other links and their pings have their turn.
+                tokio::task::yield_now().await;
+                self.spent = Duration::ZERO;
+                continue;
+            }
             let event = tokio::select! {
                 biased;
                 done = self.writer.flush(), if self.writer.wants_flush() => Event::Flushed(done),
@@ -174,9 +186,12 @@ impl Conversation {
                 self.waiting.push_back(line);
             }
             Verb::Replayed => {
-                // The replays are tasks already, so this one runs behind them.
+                // Every replay has begun before this one does.
                 let (session, lists) = (Arc::clone(&self.session), self.lists_differ);
-                self.start_waiting();
+                while let Some(replay) = self.waiting.pop_front() {
+                    self.waiting_bytes -= replay.cost();
+                    self.start(replay);
+                }
                 self.running.spawn(async move {
                     if lists {
                         session.lists_changed();
@@ -203,15 +218,22 @@ impl Conversation {
         }
     }
 
-    /// Starts frames that wait, as far as there is room for their answers.
+    /// Starts frames that wait, as far as there is room for their answers and others had their turn.
     fn start_waiting(&mut self) {
-        while self.calls() < CALLS_PER_PEER && !self.writer.is_full() {
+        while self.spent < TURN && self.has_room() {
             let Some(line) = self.waiting.pop_front() else {
                 return;
             };
             self.waiting_bytes -= line.cost();
+            let begin = Instant::now();
             self.start(line);
+            self.spent += begin.elapsed();
         }
+    }
+
+    /// Whether one more call can be started.
+    fn has_room(&self) -> bool {
+        self.calls() < CALLS_PER_PEER && !self.writer.is_full()
     }
 
     /// How many calls run; open listens have a bound of their own.

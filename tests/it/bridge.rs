@@ -162,6 +162,36 @@ fn answers_of_megabytes_arrive_whole() {
     });
 }
 
+/// Guards I5b: a client that asks for much at once is served by an owner that is still heard.
+#[test]
+fn a_flood_of_one_client_makes_nobody_take_the_owner_for_stalled() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let flooding = repository.attached("flooding");
+    let witness = repository.attached("witness");
+    let large = json!({ "bytes": 300_000 });
+    let asked: Vec<_> = (0..100)
+        .map(|_| flooding.begin_call("conformance_large", &large))
+        .collect();
+    for number in 0..20 {
+        let answer = witness.call("conformance_echo", &json!({ "value": number }));
+        checks::succeeded(&answer);
+        assert!(checks::degraded(&answer).is_none(), "{answer}");
+    }
+    for id in &asked {
+        let answer = flooding.answer(id);
+        checks::succeeded(&answer);
+        assert!(checks::degraded(&answer).is_none(), "degraded");
+    }
+    for process in [&owner, &flooding, &witness] {
+        assert!(
+            !process.stderr().contains("stalled"),
+            "{}",
+            process.stderr()
+        );
+    }
+}
+
 /// Guards I5b.
 #[test]
 fn every_process_leaves_its_clients_process_group() {
