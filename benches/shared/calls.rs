@@ -23,10 +23,11 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
     let bytes = owner.verify(call)?.to_string().len();
     let (_hub, port) = floors::start_hub(bytes)?;
     let echo = Client::start(floors::command("floor-echo", bytes)?)?;
+    let event_loop = Client::start(floors::command("floor-async", bytes)?)?;
     let relay = Client::start(floors::command("floor-relay", port)?)?;
 
-    let mut clients = [echo, relay, owner, alone, bridged];
-    let mut samples: [Samples; 5] = Default::default();
+    let mut clients = [echo, event_loop, relay, owner, alone, bridged];
+    let mut samples: [Samples; 6] = Default::default();
     let each = arguments.size(200, 20);
     for client in &mut clients {
         client.verify(call)?;
@@ -42,7 +43,7 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
         }
     }
 
-    let [echo, relay, owner, alone, bridged] = &samples;
+    let [echo, event_loop, relay, owner, alone, bridged] = &samples;
     let show = |name: &str, measure: &Samples, ratios: &str| {
         println!("  {name:<34}{}   {ratios}", measure.line(Unit::Micros));
     };
@@ -51,6 +52,11 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
         echo.count()
     );
     show("floor: blocking echo", echo, "");
+    show(
+        "floor: an event loop and JSON",
+        event_loop,
+        &format!("{:.2} of echo", event_loop.ratio_to(echo)),
+    );
     show("floor: two-process TCP relay", relay, "");
     show(
         "--standalone",
@@ -61,8 +67,9 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
         "owner",
         owner,
         &format!(
-            "{:.2} of echo (aim 1.3), {:.2} of --standalone (aim 1.05)",
+            "{:.2} of echo (aim 1.3), {:.2} of the event loop, {:.2} of --standalone (aim 1.05)",
             owner.ratio_to(echo),
+            owner.ratio_to(event_loop),
             owner.ratio_to(alone)
         ),
     );

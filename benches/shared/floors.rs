@@ -1,6 +1,8 @@
 //! The floors: this very program, started again with a hidden first argument.
 //!
 //! - `floor-echo BYTES`: reads a line, answers it with as many bytes as the product would; blocking, one write.
+//! - `floor-async BYTES`: the same on an event loop, with JSON parsed and rendered: the least that a server which can do
+//!   two things at once costs with the libraries that this one stands on.
 //! - `floor-hub BYTES`: the same over TCP, one blocking thread a connection; prints its port first.
 //! - `floor-relay PORT`: copies stdin to that hub and back, blocking; with the hub, the two-process relay.
 //!
@@ -12,6 +14,10 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::AsFd as _;
 use std::process::Command;
 
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::pipe;
+
 use crate::Outcome;
 use crate::client::Client;
 
@@ -22,6 +28,7 @@ pub(crate) fn become_one() -> Option<Outcome<()>> {
     let number = words.next().unwrap_or_default();
     match role.as_str() {
         "floor-echo" => Some(echo(&number)),
+        "floor-async" => Some(async_echo(&number)),
         "floor-hub" => Some(hub(&number)),
         "floor-relay" => Some(relay(&number)),
         _ => None,
@@ -45,6 +52,30 @@ pub(crate) fn start_hub(bytes: usize) -> Outcome<(Client, usize)> {
 fn echo(bytes: &str) -> Outcome<()> {
     let output = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     answer_lines(std::io::stdin().lock(), output, bytes.parse()?)
+}
+
+fn async_echo(bytes: &str) -> Outcome<()> {
+    let padding = "x".repeat(bytes.parse::<usize>()?.saturating_sub(90));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+        let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+        let input = pipe::Receiver::from_owned_fd(input)?;
+        let mut output = pipe::Sender::from_owned_fd(output)?;
+        let mut lines = tokio::io::BufReader::new(input).lines();
+        while let Some(line) = lines.next_line().await? {
+            let request: Value = serde_json::from_str(&line)?;
+            let Some(id) = request.get("id") else {
+                continue;
+            };
+            let content = json!([{ "type": "text", "text": padding }]);
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "content": content } });
+            output.write_all(format!("{answer}\n").as_bytes()).await?;
+        }
+        Ok(())
+    })
 }
 
 fn hub(bytes: &str) -> Outcome<()> {
