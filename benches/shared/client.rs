@@ -160,6 +160,9 @@ impl Drop for Client {
 pub(crate) const INITIALIZE: &str = "\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\
     \"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}";
 
+/// The list of tools, without its id.
+pub(crate) const TOOLS: &str = "\"method\":\"tools/list\",\"params\":{}";
+
 /// A call of a tool that does nothing, without its id: what is measured is the way there and back.
 pub(crate) const TRIVIAL: &str =
     "\"method\":\"tools/call\",\"params\":{\"name\":\"conformance_safe\",\"arguments\":{}}";

@@ -1,7 +1,7 @@
 //! What a shared server costs, and what its death costs, each beside the least program that could do the same.
 //!
 //! `cargo bench --bench shared -- [MEASURE…] [--rounds N] [--seed S] [--smoke] [--binary PATH]`, where a measure is
-//! `calls`, `starts`, `memory`, `crowd` or `takeover`; all of them without one.
+//! `calls`, `starts`, `opening`, `memory`, `crowd` or `takeover`; all of them without one.
 //!
 //! A *floor* is the least program that could do the same: the bench starts itself again as one, so that floor and
 //! product are measured in one run, under the same load, by the same client code. Measures are interleaved in an
@@ -19,6 +19,7 @@
 mod calls;
 mod crowd;
 mod memory;
+mod opening;
 mod starts;
 mod takeover;
 
@@ -35,9 +36,10 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
 
 type Measure = fn(&Arguments) -> Outcome<()>;
 
-const MEASURES: [(&str, Measure); 5] = [
+const MEASURES: [(&str, Measure); 6] = [
     ("calls", calls::measure),
     ("starts", starts::measure),
+    ("opening", opening::measure),
     ("memory", memory::measure),
     ("crowd", crowd::measure),
     ("takeover", takeover::measure),
