@@ -177,7 +177,7 @@ impl Ledger {
     }
 
     /// The link ended. Returns the answers for requests that two owners died of.
-    pub fn lost(&mut self, end: LinkEnd) -> Vec<Bytes> {
+    pub fn lost(&mut self, end: LinkEnd) -> Vec<(u64, Bytes)> {
         // The next owner decides anew what is to be kept.
         self.kept_early.clear();
         self.unsent = true;
@@ -198,8 +198,13 @@ impl Ledger {
         let message = "two servers in a row died while this request ran; it is not tried again";
         given_up
             .into_iter()
-            .filter_map(|seq| self.remove(seq))
-            .map(|pending| jsonrpc::error(Some(&pending.id), -32603, message, None))
+            .filter_map(|seq| Some((seq, self.remove(seq)?)))
+            .map(|(seq, pending)| {
+                (
+                    seq,
+                    jsonrpc::error(Some(&pending.id), -32603, message, None),
+                )
+            })
             .collect()
     }
 
@@ -277,12 +282,17 @@ impl Ledger {
     }
 
     /// Gives up everything: one error for each request without an answer.
-    pub fn abandon(&mut self, message: &str) -> Vec<Bytes> {
+    pub fn abandon(&mut self, message: &str) -> Vec<(u64, Bytes)> {
         self.kept_early.clear();
         self.bytes = 0;
-        let pending = std::mem::take(&mut self.pending).into_values();
+        let pending = std::mem::take(&mut self.pending).into_iter();
         pending
-            .map(|pending| jsonrpc::error(Some(&pending.id), -32603, message, None))
+            .map(|(seq, pending)| {
+                (
+                    seq,
+                    jsonrpc::error(Some(&pending.id), -32603, message, None),
+                )
+            })
             .collect()
     }
 

@@ -26,6 +26,7 @@ pub mod shake;
 pub mod stdio;
 pub mod wire;
 
+mod batches;
 mod quest;
 mod succession;
 mod traffic;
@@ -40,6 +41,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use alone::Alone;
 use attach::{Far, Link};
+use batches::Batches;
 use identity::{Identity, Living};
 use ledger::Ledger;
 use opening::{Compiled, Opening, PATIENCE};
@@ -73,6 +75,7 @@ pub struct Bridge {
     input: Input,
     output: Output,
     ledger: Ledger,
+    batches: Batches,
     link: Option<Link>,
     quest: Option<Quest>,
     watch: Watch,
@@ -131,6 +134,7 @@ impl Bridge {
             input: Input::open()?,
             output: Output::open()?,
             ledger: Ledger::default(),
+            batches: Batches::default(),
             link: None,
             quest,
             watch: Watch::default(),

@@ -81,7 +81,7 @@ impl Bridge {
                 self.ledger.keep(seq, slot);
             }
             if self.ledger.answered(seq).is_some() {
-                self.output.queue(&reply.json);
+                self.deliver(seq, &reply.json);
             }
         }
     }

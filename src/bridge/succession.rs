@@ -44,8 +44,8 @@ impl Bridge {
                         "the client left, and requests have no answer"
                     );
                 }
-                for answer in left {
-                    self.output.queue(&answer);
+                for (seq, answer) in left {
+                    self.deliver(seq, &answer);
                 }
             }
         }
@@ -182,8 +182,8 @@ impl Bridge {
     }
 
     fn lose(&mut self, end: LinkEnd) {
-        for answer in self.ledger.lost(end) {
-            self.output.queue(&answer);
+        for (seq, answer) in self.ledger.lost(end) {
+            self.deliver(seq, &answer);
         }
         self.draining = false;
         self.write_broken = false;

@@ -6,27 +6,24 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::Bridge;
+use super::batches::Parting;
 use super::ledger::Receipt;
-use crate::floor::jsonrpc::{Frame, FrameError, Kind};
-use crate::floor::limits::{DRAIN, OUTBOUND_BYTES};
+use crate::floor::jsonrpc::{Frame, FrameError, Id, Kind};
+use crate::floor::limits::{CALLS_PER_PEER, DRAIN, OUTBOUND_BYTES};
 use crate::link::line::{Line, Verb};
+use crate::mcp::Revision;
 
 impl Bridge {
     pub(super) fn on_input(&mut self, line: Bytes) {
-        let frame = match Frame::parse(line) {
-            Ok(frame) => frame,
-            Err(error) => return self.output.queue(&error.answer()),
-        };
+        match Frame::parse(line) {
+            Ok(frame) => self.on_frame(frame),
+            Err(error) => self.output.queue(&error.answer()),
+        }
+    }
+
+    fn on_frame(&mut self, frame: Frame) {
         match frame.kind() {
-            Kind::Request { id, .. } => {
-                if !self.ledger.is_waiting() && !self.draining {
-                    // Silence counts from the moment at which somebody waits.
-                    self.watch.heard();
-                }
-                let seq = self.ledger.enter(&frame, id);
-                tracing::trace!(seq, method = frame.method(), "frame");
-                self.note_client(&frame);
-            }
+            Kind::Request { id, .. } => drop(self.on_request(&frame, id)),
             Kind::Notification { method } if &**method == "notifications/cancelled" => {
                 self.on_cancelled(&frame);
             }
@@ -41,7 +38,66 @@ impl Bridge {
                     self.send(line);
                 }
             }
-            Kind::Batch(_) => self.output.queue(&FrameError::batch().answer()),
+            Kind::Batch(items) => self.on_batch(items),
+        }
+    }
+
+    /// Enters a request; returns its seq.
+    fn on_request(&mut self, frame: &Frame, id: &Id) -> u64 {
+        if !self.ledger.is_waiting() && !self.draining {
+            // Silence counts from the moment at which somebody waits.
+            self.watch.heard();
+        }
+        let seq = self.ledger.enter(frame, id);
+        tracing::trace!(seq, method = frame.method(), "frame");
+        self.note_client(frame);
+        seq
+    }
+
+    /// Takes a batch apart: its requests go their own ways, and their answers leave together.
+    fn on_batch(&mut self, items: &[Bytes]) {
+        let spoken = self.identity.now().revision.clone();
+        if spoken.as_deref() != Some(Revision::V20250326.as_str()) {
+            return self.output.queue(&FrameError::batch().answer());
+        }
+        if items.len() > CALLS_PER_PEER {
+            return self.output.queue(&FrameError::large_batch().answer());
+        }
+        let (mut requests, mut answers, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for item in items {
+            let frame = match Frame::parse(item.clone()) {
+                Ok(frame) => frame,
+                Err(error) => {
+                    answers.push(error.answer());
+                    continue;
+                }
+            };
+            match frame.kind() {
+                Kind::Request { id, method } if &**method != "initialize" => {
+                    requests.push(self.on_request(&frame, id));
+                }
+                Kind::Request { .. } | Kind::Batch(_) => {
+                    let misplaced = FrameError::misplaced(frame.request_id().cloned());
+                    answers.push(misplaced.answer());
+                }
+                Kind::Notification { .. } | Kind::Response { .. } => others.push(frame),
+            }
+        }
+        if let Some(whole) = self.batches.begin(&requests, answers) {
+            self.output.queue(&whole);
+        }
+        // One of them may cancel a request of this very batch.
+        for frame in others {
+            self.on_frame(frame);
+        }
+    }
+
+    /// Gives the client the answer to `seq`, with the rest of its batch if it came in one.
+    pub(super) fn deliver(&mut self, seq: u64, answer: &Bytes) {
+        match self.batches.answered(seq, answer) {
+            Parting::Alone => self.output.queue(answer),
+            Parting::Waits => {}
+            Parting::Whole(batch) => self.output.queue(&batch),
         }
     }
 
@@ -62,6 +118,9 @@ impl Bridge {
         };
         if let Some(seq) = self.ledger.cancel(cancelled.params.id.get()) {
             self.send(Line::bare(seq, Verb::Cancel));
+            if let Some(batch) = self.batches.cancelled(seq) {
+                self.output.queue(&batch);
+            }
         }
     }
 
@@ -93,8 +152,9 @@ impl Bridge {
                 self.ledger.drained(line.seq);
             }
             Verb::End => {
-                for answer in self.ledger.abandon("the server was stopped for everybody") {
-                    self.output.queue(&answer);
+                let ended = "the server was stopped for everybody";
+                for (seq, answer) in self.ledger.abandon(ended) {
+                    self.deliver(seq, &answer);
                 }
                 self.input_ended = Some(Instant::now());
             }
@@ -113,7 +173,7 @@ impl Bridge {
         if answered.initialize {
             self.note_revision(&line.json);
         }
-        self.output.queue(&line.json);
+        self.deliver(line.seq, &line.json);
         if answered.receipt == Receipt::Wanted {
             self.send(Line::bare(line.seq, Verb::Ack));
         }

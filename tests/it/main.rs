@@ -30,6 +30,7 @@ mod lease;
 mod leaving;
 mod listed;
 mod mcp_asking;
+mod mcp_batches;
 mod mcp_legacy;
 mod mcp_modern;
 mod mcp_prompts;

@@ -63,7 +63,7 @@ fn a_request_that_two_owners_die_of_is_answered_and_not_tried_again() {
     drop(ledger.opening());
     let given_up = ledger.lost(LinkEnd::Broke);
     assert_eq!(given_up.len(), 1);
-    assert!(String::from_utf8_lossy(&given_up[0]).contains("\"id\":1,"));
+    assert!(String::from_utf8_lossy(&given_up[0].1).contains("\"id\":1,"));
     assert_eq!(verbs(&ledger.unsent()), [(listen, Verb::Resend)]);
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::request::Parts as Head;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use super::session_id::SessionId;
 use super::sessions::{Found, Live, OWN, Route, Streaming};
 use super::{answer, events};
 use crate::floor::clock;
-use crate::floor::jsonrpc::{Frame, Id, Kind};
+use crate::floor::jsonrpc::{self, Frame, FrameError, Id, Kind};
 use crate::floor::limits::{CALLS_PER_PEER, STREAM_AFTER};
 use crate::http::problem::{Code, Problem};
 use crate::http::server::Arrival;
@@ -316,15 +316,15 @@ fn respond(ran: Ran) -> Response {
 
 /// Runs the frames of a batch beside each other; only 2025-03-26 knows batches.
 async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
-    let invalid = |message: &str| {
+    let invalid = |error: &FrameError| {
         let code = ErrorCode::InvalidRequest;
-        answer::refused(StatusCode::BAD_REQUEST, None, code, message, None)
+        answer::refused(StatusCode::BAD_REQUEST, None, code, &error.message, None)
     };
     if live.session.revision() != Some(Revision::V20250326) {
-        return invalid("this protocol version has no batches: send one message at a time");
+        return invalid(&FrameError::batch());
     }
     if items.len() > CALLS_PER_PEER {
-        return invalid("the batch is larger than the calls that one peer may have running");
+        return invalid(&FrameError::large_batch());
     }
     let mut answers = Vec::new();
     let mut running = Vec::new();
@@ -341,11 +341,8 @@ async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
                 Kind::Response { .. } => live.session.heard(&frame),
                 Kind::Notification { .. } => {}
                 Kind::Request { .. } | Kind::Batch(_) => {
-                    let code = ErrorCode::InvalidRequest;
-                    let message = "this cannot stand in a batch";
-                    let reply =
-                        Reply::failed(frame.request_id(), Revision::V20250326, code, message);
-                    answers.push(reply.json);
+                    let misplaced = FrameError::misplaced(frame.request_id().cloned());
+                    answers.push(misplaced.answer());
                 }
             },
             Err(error) => answers.push(error.answer()),
@@ -361,17 +358,7 @@ async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
     if answers.is_empty() {
         return answer::accepted();
     }
-    answer::json(StatusCode::OK, joined(&answers))
-}
-
-fn joined(answers: &[Bytes]) -> Bytes {
-    let mut text = BytesMut::new();
-    for (index, answer) in answers.iter().enumerate() {
-        text.put_u8(if index == 0 { b'[' } else { b',' });
-        text.put_slice(answer);
-    }
-    text.put_u8(b']');
-    text.freeze()
+    answer::json(StatusCode::OK, jsonrpc::batch(&answers))
 }
 
 fn cancel(live: &Live, frame: &Frame) {
