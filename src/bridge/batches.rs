@@ -1,16 +1,17 @@
-//! Batches of requests, which only revision 2025-03-26 knows: the answers to one leave together. Pure.
+//! The batches of a client whose answers are not all here: the answers to one leave together. Pure.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::floor::jsonrpc;
+use crate::floor::jsonrpc::Id;
+use crate::mcp::batch::Answers;
 
 /// The batches whose answers are not all here.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
-    /// By the seq of a request: the seq of its batch's first one.
-    member_of: BTreeMap<u64, u64>,
+    /// By the seq of a request: its id, and the seq of its batch's first one.
+    member_of: BTreeMap<u64, (Id, u64)>,
     open: BTreeMap<u64, Open>,
 }
 
@@ -18,7 +19,7 @@ pub(super) struct Batches {
 struct Open {
     /// Requests without an answer.
     waiting: usize,
-    answers: Vec<Bytes>,
+    answers: Answers,
 }
 
 /// What becomes of an answer.
@@ -34,15 +35,15 @@ pub(super) enum Parting {
 
 impl Batches {
     /// Begins a batch of these requests; `answers` are there already. Returns the whole batch if it waits for nothing.
-    pub(super) fn begin(&mut self, requests: &[u64], answers: Vec<Bytes>) -> Option<Bytes> {
-        let Some(first) = requests.first() else {
-            return (!answers.is_empty()).then(|| jsonrpc::batch(&answers));
+    pub(super) fn begin(&mut self, requests: Vec<(u64, Id)>, answers: Answers) -> Option<Bytes> {
+        let Some((first, _)) = requests.first() else {
+            return answers.render();
         };
-        for seq in requests {
-            self.member_of.insert(*seq, *first);
+        let (first, waiting) = (*first, requests.len());
+        self.open.insert(first, Open { waiting, answers });
+        for (seq, id) in requests {
+            self.member_of.insert(seq, (id, first));
         }
-        let waiting = requests.len();
-        self.open.insert(*first, Open { waiting, answers });
         None
     }
 
@@ -63,15 +64,16 @@ impl Batches {
     }
 
     fn settle(&mut self, seq: u64, answer: Option<&Bytes>) -> Option<Bytes> {
-        let first = self.member_of.remove(&seq)?;
+        let (id, first) = self.member_of.remove(&seq)?;
         let open = self.open.get_mut(&first)?;
-        open.answers.extend(answer.cloned());
+        if let Some(answer) = answer {
+            open.answers.push(Some(&id), answer);
+        }
         open.waiting -= 1;
         if open.waiting > 0 {
             return None;
         }
-        let whole = self.open.remove(&first)?;
-        (!whole.answers.is_empty()).then(|| jsonrpc::batch(&whole.answers))
+        self.open.remove(&first)?.answers.render()
     }
 }
 
@@ -79,16 +81,29 @@ impl Batches {
 mod tests {
     use bytes::Bytes;
 
-    use super::{Batches, Parting};
+    use super::{Answers, Batches, Parting};
+    use crate::floor::jsonrpc::{Frame, Id};
+
+    fn requests(seqs: &[u64]) -> Vec<(u64, Id)> {
+        let frame = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        let id = Frame::parse(frame).unwrap().request_id().unwrap().clone();
+        seqs.iter().map(|seq| (*seq, id.clone())).collect()
+    }
+
+    fn with(answer: &[u8]) -> Answers {
+        let mut answers = Answers::default();
+        answers.push(None, answer);
+        answers
+    }
 
     #[test]
     fn a_batch_leaves_when_its_last_request_is_settled() {
         let mut batches = Batches::default();
         let answer = Bytes::from_static;
-        assert_eq!(batches.begin(&[], vec![]), None);
-        assert_eq!(batches.begin(&[], vec![answer(b"1")]), Some(answer(b"[1]")));
-        assert_eq!(batches.begin(&[4, 5, 6], vec![answer(b"0")]), None);
-        assert_eq!(batches.begin(&[7], vec![]), None);
+        assert_eq!(batches.begin(vec![], Answers::default()), None);
+        assert_eq!(batches.begin(vec![], with(b"1")), Some(answer(b"[1]")));
+        assert_eq!(batches.begin(requests(&[4, 5, 6]), with(b"0")), None);
+        assert_eq!(batches.begin(requests(&[7]), Answers::default()), None);
         assert_eq!(batches.answered(3, &answer(b"3")), Parting::Alone);
         assert_eq!(batches.answered(6, &answer(b"6")), Parting::Waits);
         assert_eq!(batches.cancelled(4), None);

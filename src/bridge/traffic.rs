@@ -8,10 +8,11 @@ use tokio::time::Instant;
 use super::Bridge;
 use super::batches::Parting;
 use super::ledger::Receipt;
-use crate::floor::jsonrpc::{Frame, FrameError, Id, Kind};
-use crate::floor::limits::{CALLS_PER_PEER, DRAIN, OUTBOUND_BYTES};
+use crate::floor::jsonrpc::{Frame, Id, Kind};
+use crate::floor::limits::{DRAIN, OUTBOUND_BYTES};
 use crate::link::line::{Line, Verb};
 use crate::mcp::Revision;
+use crate::mcp::batch::{self, Answers};
 
 impl Bridge {
     pub(super) fn on_input(&mut self, line: Bytes) {
@@ -23,7 +24,9 @@ impl Bridge {
 
     fn on_frame(&mut self, frame: Frame) {
         match frame.kind() {
-            Kind::Request { id, .. } => drop(self.on_request(&frame, id)),
+            Kind::Request { id, .. } => {
+                self.on_request(&frame, id);
+            }
             Kind::Notification { method } if &**method == "notifications/cancelled" => {
                 self.on_cancelled(&frame);
             }
@@ -56,34 +59,29 @@ impl Bridge {
 
     /// Takes a batch apart: its requests go their own ways, and their answers leave together.
     fn on_batch(&mut self, items: &[Bytes]) {
-        let spoken = self.identity.now().revision.clone();
-        if spoken.as_deref() != Some(Revision::V20250326.as_str()) {
-            return self.output.queue(&FrameError::batch().answer());
+        let spoken = self
+            .identity
+            .now()
+            .revision
+            .as_deref()
+            .and_then(Revision::parse);
+        if let Some(error) = batch::objection(spoken, items.len()) {
+            return self.output.queue(&error.answer());
         }
-        if items.len() > CALLS_PER_PEER {
-            return self.output.queue(&FrameError::large_batch().answer());
-        }
-        let (mut requests, mut answers, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut requests, mut others) = (Vec::new(), Vec::new());
+        let mut answers = Answers::default();
         for item in items {
-            let frame = match Frame::parse(item.clone()) {
-                Ok(frame) => frame,
-                Err(error) => {
-                    answers.push(error.answer());
-                    continue;
-                }
-            };
-            match frame.kind() {
-                Kind::Request { id, method } if &**method != "initialize" => {
-                    requests.push(self.on_request(&frame, id));
-                }
-                Kind::Request { .. } | Kind::Batch(_) => {
-                    let misplaced = FrameError::misplaced(frame.request_id().cloned());
-                    answers.push(misplaced.answer());
-                }
-                Kind::Notification { .. } | Kind::Response { .. } => others.push(frame),
+            match batch::item(item.clone()) {
+                Ok(frame) => match frame.kind() {
+                    Kind::Request { id, .. } => {
+                        requests.push((self.on_request(&frame, id), id.clone()));
+                    }
+                    _ => others.push(frame),
+                },
+                Err(error) => answers.push(error.id.as_ref(), &error.answer()),
             }
         }
-        if let Some(whole) = self.batches.begin(&requests, answers) {
+        if let Some(whole) = self.batches.begin(requests, answers) {
             self.output.queue(&whole);
         }
         // One of them may cancel a request of this very batch.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::Bytes;
 use memchr::memmem;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -104,7 +104,8 @@ impl FrameError {
         }
     }
 
-    fn invalid(id: Option<Id>, message: impl Into<String>) -> Self {
+    /// JSON that is no request.
+    pub fn invalid(id: Option<Id>, message: impl Into<String>) -> Self {
         Self {
             code: -32600,
             id,
@@ -125,21 +126,6 @@ impl FrameError {
             None,
             "a batch is not taken here: send one message at a time",
         )
-    }
-
-    /// A batch of more requests than one client may have running.
-    #[must_use]
-    pub fn large_batch() -> Self {
-        Self::invalid(
-            None,
-            "the batch is larger than the calls that one peer may have running",
-        )
-    }
-
-    /// What cannot stand in a batch: `initialize`, and another batch.
-    #[must_use]
-    pub fn misplaced(id: Option<Id>) -> Self {
-        Self::invalid(id, "this cannot stand in a batch")
     }
 
     /// Renders the JSON-RPC error response.
@@ -398,21 +384,6 @@ pub fn message(message: &Value) -> Bytes {
     let mut text = Vec::with_capacity(128);
     render(&mut text, message);
     Bytes::from(text)
-}
-
-/// Renders the answers to a batch.
-#[must_use]
-pub fn batch(answers: &[Bytes]) -> Bytes {
-    let mut text = BytesMut::new();
-    text.put_u8(b'[');
-    for (index, answer) in answers.iter().enumerate() {
-        if index > 0 {
-            text.put_u8(b',');
-        }
-        text.put_slice(answer);
-    }
-    text.put_u8(b']');
-    text.freeze()
 }
 
 /// Renders a notification.

@@ -6,7 +6,8 @@ use std::time::Duration;
 pub const LINK_HANDSHAKE: Duration = Duration::from_millis(100);
 /// How long `initialize`, discovery and lists wait for an owner before the compiled registry answers.
 pub const FIRST_ANSWER: Duration = Duration::from_millis(250);
-/// How long a call waits for an owner before this process serves alone.
+/// How long a call waits for an owner before this process serves alone; while an owner drains there still is one, so its
+/// [`DRAIN`] comes on top.
 pub const CALL_WITHOUT_OWNER: Duration = Duration::from_secs(2);
 /// Silence on a link, while a request waits, after which its owner counts as stalled.
 pub const STALLED: Duration = Duration::from_secs(1);
@@ -109,7 +110,7 @@ pub const TABLE: &[Limit] = &[
     Limit {
         what: "call without an owner",
         bound: "2 s",
-        past: "served alone, and said so",
+        past: "served alone, and said so; behind an owner that drains, its drain comes on top",
     },
     Limit {
         what: "silence of an owner while a request waits",

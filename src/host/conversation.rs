@@ -5,6 +5,7 @@
 //! answered as such, so that control lines behind it are still read (I15).
 
 use std::collections::VecDeque;
+use std::future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,6 +77,8 @@ enum Event {
     Message(Message),
     Changed(Result<News, broadcast::error::RecvError>),
     Line(std::io::Result<Option<Line>>),
+    /// Frames wait, and there is room for them.
+    Turn,
 }
 
 impl Conversation {
@@ -136,8 +139,8 @@ impl Conversation {
                 // What answers at once holds the thread meanwhile: other links and their pings have their turn.
                 tokio::task::yield_now().await;
                 self.spent = Duration::ZERO;
-                continue;
             }
+            let more = !self.waiting.is_empty() && self.has_room();
             let event = tokio::select! {
                 biased;
                 done = self.writer.flush(), if self.writer.wants_flush() => Event::Flushed(done),
@@ -151,9 +154,11 @@ impl Conversation {
                 line = self.reader.recv(), if !self.writer.is_full() => {
                     Event::Line(line)
                 }
+                // Frames that wait are started between two looks at everything else, never in place of one.
+                () = future::ready(()), if more => Event::Turn,
             };
             match event {
-                Event::Flushed(Ok(())) => {}
+                Event::Flushed(Ok(())) | Event::Turn => {}
                 Event::Flushed(Err(_)) | Event::Line(Err(_) | Ok(None)) => return End::Closed,
                 Event::Superseded => return End::Superseded,
                 Event::Ending => {

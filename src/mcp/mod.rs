@@ -11,6 +11,7 @@
 //! Nothing here names a capability, and nothing here does I/O.
 
 mod asking;
+pub mod batch;
 mod engine;
 mod error_code;
 mod lists;

@@ -121,3 +121,47 @@ fn a_batch_survives_the_death_of_the_owner() {
     );
     other.result("ping", &json!({}));
 }
+
+/// Guards I15: what does not fit together is refused for itself, over a link and over HTTP.
+#[test]
+fn the_answers_to_a_batch_are_no_larger_than_a_frame() {
+    let repository = Repository::new();
+    let large = |id: u64| {
+        let call = frames::call("conformance_large", &json!({ "bytes": 7_000_000 }));
+        frames::request(&json!(id), "tools/call", &call)
+    };
+    let owner = repository.launch().name("owner").start();
+    owner.initialize_at(BATCHES);
+    // Two of 7 MB fit into 16 MiB, and the third does not.
+    owner.send(&json!([large(71), large(72), large(73)]));
+    let answers = batch(&owner);
+    assert_eq!(ids(&answers), ["71", "72", "73"]);
+    let refused = answers
+        .iter()
+        .filter(|answer| answer.get("error").is_some());
+    assert_eq!(refused.count(), 1);
+    owner.result("ping", &json!({}));
+}
+
+/// An open listen would hold back the rest for ever, and the modern era has no batches.
+#[test]
+fn a_modern_request_has_no_place_in_a_batch() {
+    let repository = Repository::new();
+    let client = repository.launch().name("client").start();
+    client.initialize_at(BATCHES);
+    let listen = json!({
+        "notifications": { "toolsListChanged": true },
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    });
+    client.send(&json!([
+        frames::request(&json!(71), "subscriptions/listen", &listen),
+        frames::request(&json!(72), "ping", &json!({})),
+    ]));
+    let answers = batch(&client);
+    assert_eq!(ids(&answers), ["71", "72"]);
+    let refused = answers.iter().find(|answer| answer["id"] == 71).unwrap();
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+}

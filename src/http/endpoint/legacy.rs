@@ -19,11 +19,12 @@ use super::session_id::SessionId;
 use super::sessions::{Found, Live, OWN, Route, Streaming};
 use super::{answer, events};
 use crate::floor::clock;
-use crate::floor::jsonrpc::{self, Frame, FrameError, Id, Kind};
-use crate::floor::limits::{CALLS_PER_PEER, STREAM_AFTER};
+use crate::floor::jsonrpc::{Frame, Id, Kind};
+use crate::floor::limits::STREAM_AFTER;
 use crate::http::problem::{Code, Problem};
 use crate::http::server::Arrival;
 use crate::http::state::{Http, Living};
+use crate::mcp::batch::{self, Answers};
 use crate::mcp::{ErrorCode, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, PeerId, Transport};
 
@@ -62,7 +63,7 @@ pub(crate) async fn answer(
             live.session.heard(&frame);
             answer::accepted()
         }
-        Kind::Batch(items) => batch(http, &live, items.clone()).await,
+        Kind::Batch(items) => run_batch(http, &live, items.clone()).await,
     }
 }
 
@@ -315,50 +316,40 @@ fn respond(ran: Ran) -> Response {
 }
 
 /// Runs the frames of a batch beside each other; only 2025-03-26 knows batches.
-async fn batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
-    let invalid = |error: &FrameError| {
+async fn run_batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
+    if let Some(error) = batch::objection(live.session.revision(), items.len()) {
         let code = ErrorCode::InvalidRequest;
-        answer::refused(StatusCode::BAD_REQUEST, None, code, &error.message, None)
-    };
-    if live.session.revision() != Some(Revision::V20250326) {
-        return invalid(&FrameError::batch());
+        return answer::refused(StatusCode::BAD_REQUEST, None, code, &error.message, None);
     }
-    if items.len() > CALLS_PER_PEER {
-        return invalid(&FrameError::large_batch());
-    }
-    let mut answers = Vec::new();
+    let mut answers = Answers::default();
     let mut running = Vec::new();
     for item in items {
-        match Frame::parse(item) {
+        match batch::item(item) {
             Ok(frame) => match frame.kind() {
-                Kind::Request { id, method } if &**method != "initialize" => {
+                Kind::Request { id, .. } => {
                     let id = id.clone();
-                    running.push(start(http, live, id, frame, false).1);
+                    running.push((id.clone(), start(http, live, id, frame, false).1));
                 }
                 Kind::Notification { method } if &**method == "notifications/cancelled" => {
                     cancel(live, &frame);
                 }
                 Kind::Response { .. } => live.session.heard(&frame),
-                Kind::Notification { .. } => {}
-                Kind::Request { .. } | Kind::Batch(_) => {
-                    let misplaced = FrameError::misplaced(frame.request_id().cloned());
-                    answers.push(misplaced.answer());
-                }
+                Kind::Notification { .. } | Kind::Batch(_) => {}
             },
-            Err(error) => answers.push(error.answer()),
+            Err(error) => answers.push(error.id.as_ref(), &error.answer()),
         }
     }
-    for running in running {
+    for (id, running) in running {
         match running.await {
-            Some(Ran::Answered(reply)) => answers.push(reply.json),
+            Some(Ran::Answered(reply)) => answers.push(Some(&id), &reply.json),
             Some(Ran::Cancelled) => {}
             _ => return respond(Ran::Aborted),
         }
     }
-    if answers.is_empty() {
-        return answer::accepted();
+    match answers.render() {
+        Some(answers) => answer::json(StatusCode::OK, answers),
+        None => answer::accepted(),
     }
-    answer::json(StatusCode::OK, jsonrpc::batch(&answers))
 }
 
 fn cancel(live: &Live, frame: &Frame) {
