@@ -71,7 +71,8 @@ impl Bridge {
         let (mut requests, mut others) = (Vec::new(), Vec::new());
         let mut answers = Answers::default();
         for item in items {
-            match batch::item(item.clone()) {
+            // A copy: one item that is kept must not keep the whole line.
+            match batch::item(Bytes::copy_from_slice(item)) {
                 Ok(frame) => match frame.kind() {
                     Kind::Request { id, .. } => {
                         requests.push((self.on_request(&frame, id), id.clone()));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::declare::{Nothing, answer, query, read};
-use crate::floor::text::is_hidden;
+use crate::floor::text::shown;
 use crate::registry::capability::Capability;
 use crate::registry::{Answer, Example, Exposure, Handler, Refusal, RefusalCode, Registry, digest};
 
@@ -116,7 +116,7 @@ impl Book {
         let registry = self.registry().ok_or_else(unwritten)?;
         let declared = registry.get(&which.id).map(digest::declaration);
         declared.ok_or_else(|| {
-            let id: String = which.id.chars().filter(|c| !is_hidden(*c)).collect();
+            let id = shown(&which.id, 128);
             Refusal::new(
                 RefusalCode::NotFound,
                 format!("there is no capability `{id}`"),

@@ -97,9 +97,6 @@ struct Text {
 }
 
 /// Declares the group.
-///
-/// # Errors
-/// A type that has no schema.
 pub fn capabilities(services: &Services) -> Vec<Capability> {
     let (keyed, once) = (services.clone(), services.clone());
     let reads = [

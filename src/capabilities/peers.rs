@@ -11,7 +11,8 @@ use super::server::Mode;
 use super::services::Services;
 use crate::board::view::{CollisionView, PeersView};
 use crate::board::{Draft, PEERS_URI};
-use crate::floor::text::is_hidden;
+use crate::floor::limits::LABEL_CHARS;
+use crate::floor::text::shown;
 use crate::registry::{
     Answer, Call, Capability, Delivery, Example, Exposure, Handler, Kind, Presence as _, Retry,
     Transport,
@@ -72,9 +73,6 @@ struct Announced {
 }
 
 /// Declares the group.
-///
-/// # Errors
-/// A type that has no schema.
 pub fn capabilities(services: &Services) -> Vec<Capability> {
     let (lister, announcer) = (services.clone(), services.clone());
     let mut list_peers = query::<Ask, PeersView>(
@@ -164,9 +162,7 @@ async fn announce(services: Services, call: Call) -> Answer {
     let mut caller = call.caller;
     let plain = caller.transport == Transport::Api;
     if plain && asked.name.is_some() {
-        caller.name = asked
-            .name
-            .map(|name| name.chars().filter(|c| !is_hidden(*c)).collect());
+        caller.name = asked.name.map(|name| shown(&name, LABEL_CHARS));
     }
     let key = call.key;
     let draft = Draft {

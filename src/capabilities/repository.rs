@@ -29,9 +29,6 @@ struct Repository {
 }
 
 /// Declares the group.
-///
-/// # Errors
-/// A type that has no schema.
 pub fn capabilities(services: &Services) -> Vec<Capability> {
     let site = services.site.clone();
     let mut info = query::<Nothing, Repository>(

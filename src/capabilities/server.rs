@@ -86,9 +86,6 @@ struct ServerView {
 }
 
 /// Declares the group.
-///
-/// # Errors
-/// A type that has no schema.
 pub(super) fn capabilities(services: &Services, book: &Arc<Book>) -> Vec<Capability> {
     let (services, book) = (services.clone(), Arc::clone(book));
     let mut status = query::<Nothing, ServerView>(

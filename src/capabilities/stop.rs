@@ -46,9 +46,6 @@ struct Stopping {
 }
 
 /// Declares the group.
-///
-/// # Errors
-/// A type that has no schema.
 pub(super) fn capabilities(services: &Services) -> Vec<Capability> {
     let services = services.clone();
     let mut stop = query::<Stop, Stopping>(

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::text::is_hidden;
+use super::text::shown;
 
 /// A JSON value in which no object names a member twice.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if object.contains_key(&name) {
-                let name: String = name.chars().filter(|c| !is_hidden(*c)).take(64).collect();
+                let name = shown(&name, 64);
                 return Err(A::Error::custom(format!("member `{name}` stands twice")));
             }
             object.insert(name, members.next_value::<Plain>()?.0);

@@ -14,9 +14,15 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
+/// A stranger's word as people are shown it: without what is hidden, and cut to `most` characters.
+#[must_use]
+pub fn shown(word: &str, most: usize) -> String {
+    word.chars().filter(|c| !is_hidden(*c)).take(most).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_hidden;
+    use super::{is_hidden, shown};
 
     #[test]
     fn what_deceives_a_reader_is_hidden_and_no_script_is() {
@@ -26,5 +32,6 @@ mod tests {
         for c in " aß漢עبक✓🦀…’".chars() {
             assert!(!is_hidden(c), "{c:?}");
         }
+        assert_eq!(shown("a\u{202e}b\ncd", 3), "abc");
     }
 }

@@ -23,7 +23,7 @@ use super::messages::Messages;
 use crate::bridge::wire::{Reader, Writer};
 use crate::floor::jsonrpc::{self, Frame};
 use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, OUTBOUND_BYTES};
-use crate::floor::text::is_hidden;
+use crate::floor::text::shown;
 use crate::link::handshake::Auth;
 use crate::link::line::{Line, Verb};
 use crate::mcp::{ErrorCode, Keep, Message, Reply, Request, Revision, Session};
@@ -101,12 +101,7 @@ impl Conversation {
         let session = Session::new(caller, outbound);
         if let Some(client) = &auth.client {
             // Its name is known from an earlier owner, so it is on the board before its first frame.
-            let bounded = |text: &String| {
-                text.chars()
-                    .filter(|c| !is_hidden(*c))
-                    .take(LABEL_CHARS)
-                    .collect()
-            };
+            let bounded = |text: &String| shown(text, LABEL_CHARS);
             session.reintroduce(
                 client.name.as_ref().map(bounded),
                 client.version.as_ref().map(bounded),
@@ -251,7 +246,8 @@ impl Conversation {
     /// Answers a frame for which there is no room.
     fn refuse(&mut self, line: &Line) {
         self.last_taken = self.last_taken.max(line.seq);
-        let frame = Frame::parse(line.json.clone()).ok();
+        let frame = line.frame.clone();
+        let frame = frame.or_else(|| Frame::parse(line.json.clone()).ok());
         let id = frame.as_ref().and_then(Frame::request_id);
         let message =
             "too much of this client is waiting already; send it again when some of it is answered";

@@ -9,7 +9,7 @@ use super::revision::Revision;
 use super::session::Session;
 use crate::floor::jsonrpc::Frame;
 use crate::floor::limits::LABEL_CHARS;
-use crate::floor::text::is_hidden;
+use crate::floor::text::shown;
 
 /// The slot under which a bridge keeps its client's `initialize`.
 const SLOT: &str = "initialize";
@@ -173,12 +173,7 @@ impl Engine {
 /// Takes name and version from a `clientInfo`, bounded and without control characters.
 fn introduce(caller: &mut crate::registry::caller::Caller, info: Option<&Value>) {
     let field = |name: &str| {
-        let text = info?.get(name)?.as_str()?;
-        let text: String = text
-            .chars()
-            .filter(|c| !is_hidden(*c))
-            .take(LABEL_CHARS)
-            .collect();
+        let text = shown(info?.get(name)?.as_str()?, LABEL_CHARS);
         (!text.is_empty()).then_some(text)
     };
     if let Some(name) = field("name") {

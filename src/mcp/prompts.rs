@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::engine::{Engine, Turn};
 use super::reply::{Failure, Outcome, Success};
 use super::tools::protocol_error;
+use crate::floor::text::shown;
 use crate::registry::Capability;
 
 /// Values of one answer. *Source:* MCP `server/utilities/completion`.
@@ -98,6 +99,6 @@ fn known_values<'a>(capability: &'a Capability, argument: &str) -> Vec<&'a str> 
 }
 
 fn unknown(what: &str, name: &str) -> Failure {
-    let known: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
+    let known = shown(name, 64);
     Failure::params(format!("unknown {what} `{known}`"))
 }

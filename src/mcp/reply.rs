@@ -8,7 +8,7 @@ use super::error_code::ErrorCode;
 use super::revision::Revision;
 use crate::floor::jsonrpc::{self, Id};
 use crate::floor::limits::FRAME_BYTES;
-use crate::floor::text::is_hidden;
+use crate::floor::text::shown;
 
 /// What a bridge does with the frame that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Failure {
 
 /// Shortens a client's word for a message and takes its control characters out.
 fn quoted(word: &str) -> String {
-    word.chars().filter(|c| !is_hidden(*c)).take(64).collect()
+    shown(word, 64)
 }
 
 impl Reply {

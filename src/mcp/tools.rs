@@ -12,7 +12,7 @@ use super::error_code::ErrorCode;
 use super::reply::{Block, Body, Failure, Keep, Outcome, Success, ToolResult};
 use super::revision::Revision;
 use super::session::Message;
-use crate::floor::text::is_hidden;
+use crate::floor::text::shown;
 use crate::floor::{hex, jsonrpc};
 use crate::registry::{
     Answer, Call, Capability, Client, Delivery, Form, Kind, OnceKey, Progress, Refusal,
@@ -25,7 +25,7 @@ impl Engine {
             return Err(Failure::params("`name` is missing or not a string"));
         };
         let Some(capability) = self.registry.by_tool(name) else {
-            let known: String = name.chars().filter(|c| !is_hidden(*c)).take(64).collect();
+            let known = shown(name, 64);
             return Err(Failure::params(format!("unknown tool `{known}`")));
         };
         let arguments = match turn.params.get("arguments") {

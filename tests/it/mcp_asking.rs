@@ -1,9 +1,11 @@
 //! A server that asks back, and what it tells while a call runs.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::http::served;
-use crate::support::{BOUND, Client, Http, Repository, checks, frames};
+use crate::support::{Client, Http, Repository, checks, frames};
 
 /// What a client declares that can be asked for everything.
 fn able() -> Value {
@@ -263,7 +265,8 @@ fn lists_that_change_are_told_to_who_asked() {
     bridge.notification("notifications/prompts/list_changed", tagged);
     bridge.notification("notifications/tools/list_changed", |said| !tagged(said));
     owner.notification("notifications/tools/list_changed", |_| true);
-    let leaked = bridge.inbox().message(BOUND / 100, |said| {
+    // What was told of the tools stood before what is here already.
+    let leaked = bridge.inbox().message(Duration::ZERO, |said| {
         said["method"] == "notifications/tools/list_changed" && tagged(said)
     });
     assert!(leaked.is_none(), "{leaked:?}");

@@ -23,6 +23,7 @@ int clock_gettime(clockid_t id, struct timespec *now) {
 
 /// Guards I15: every client is a file, and the usual soft limit is low.
 #[test]
+#[cfg(target_os = "linux")]
 fn the_number_of_open_files_is_raised_to_what_is_allowed() {
     let repository = Repository::new();
     let low = |arguments: &[&str]| {
@@ -43,10 +44,7 @@ fn the_number_of_open_files_is_raised_to_what_is_allowed() {
     let serve = serve.wrapped(wrapper.map(Into::into).to_vec()).start();
     elsewhere.ready();
     for process in [&owner, &bridge, &serve] {
-        let Ok(limits) = fs::read_to_string(format!("/proc/{}/limits", process.pid())) else {
-            println!("the limits of a process cannot be seen here");
-            return;
-        };
+        let limits = fs::read_to_string(format!("/proc/{}/limits", process.pid())).unwrap();
         let line = limits
             .lines()
             .find(|line| line.starts_with("Max open files"));

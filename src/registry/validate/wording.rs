@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::floor::text::is_hidden;
+use crate::floor::text::shown;
 
 pub(super) fn join(at: &str, name: &str) -> String {
     // A name from outside is quoted, never trusted: it is cut and loses its control characters.
-    let name: String = name.chars().filter(|c| !is_hidden(*c)).take(64).collect();
+    let name = shown(name, 64);
     if at.is_empty() {
         name
     } else {
