@@ -65,14 +65,14 @@ impl Bridge {
             .revision
             .as_deref()
             .and_then(Revision::parse);
-        if let Some(error) = batch::objection(spoken, items.len()) {
+        if let Some(error) = batch::objection(spoken) {
             return self.output.queue(&error.answer());
         }
         let (mut requests, mut others) = (Vec::new(), Vec::new());
         let mut answers = Answers::default();
         for item in items {
             // A copy: one item that is kept must not keep the whole line.
-            match batch::item(Bytes::copy_from_slice(item)) {
+            match batch::item(Bytes::copy_from_slice(item), requests.len()) {
                 Ok(frame) => match frame.kind() {
                     Kind::Request { id, .. } => {
                         requests.push((self.on_request(&frame, id), id.clone()));

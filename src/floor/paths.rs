@@ -241,6 +241,13 @@ impl Site {
         self.shared_dir().join("board.db")
     }
 
+    /// Whether others of this repository have a board in git's folder, which this process cannot write: it then has one of
+    /// its own, and knows nothing of what theirs holds.
+    pub fn has_foreign_board(&self) -> bool {
+        let common = self.0.checkout.as_ref().map(|c| c.common_dir.join(SHARED));
+        common.is_some_and(|common| common != self.shared_dir() && common.join("board.db").exists())
+    }
+
     /// Returns 16 hexadecimal digits that name this boot, network namespace and process namespace.
     pub fn scope(&self) -> &str {
         &self.0.scope

@@ -3,6 +3,9 @@
 //! The system tells of changes in the state folder; nothing here looks at it on its own. Where there is no such news,
 //! the next session or command still finds out.
 
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 use std::time::Duration;
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -27,15 +30,12 @@ pub(super) async fn watch(site: Site, admission: Admission, lost: CancellationTo
         // Full means that a look is due already.
         let _full = changed.try_send(());
     };
-    let watcher = notify::recommended_watcher(tell).and_then(|mut watcher: RecommendedWatcher| {
-        watcher.watch(&site.state_dir(), RecursiveMode::NonRecursive)?;
-        if let Some(folder) = site.token().parent() {
-            watcher.watch(folder, RecursiveMode::NonRecursive)?;
-        }
-        Ok(watcher)
-    });
-    if let Err(error) = &watcher {
-        tracing::debug!(%error, "no news of the state folder; the next session or command looks");
+    let watcher = watched(&site, tell);
+    if let Err(why) = &watcher {
+        tracing::debug!(
+            why,
+            "no news of the state folder; the next session or command looks"
+        );
     }
     // What changed between the publication and this watch is told to nobody.
     if !admission.admits() {
@@ -52,4 +52,35 @@ pub(super) async fn watch(site: Site, admission: Admission, lost: CancellationTo
     }
     drop(watcher);
     std::future::pending::<()>().await;
+}
+
+/// Watches the folders of the lease and of the token.
+///
+/// The watcher takes a thread of its own and does not look whether it got one: without it, it panics at its first use
+/// and once more when it is put away, which would end the process. So a thread is asked for first, and a watcher that
+/// panicked is never put away.
+fn watched(
+    site: &Site,
+    tell: impl Fn(notify::Result<Event>) + Send + 'static,
+) -> Result<RecommendedWatcher, String> {
+    let thread = thread::Builder::new().spawn(|| ());
+    let waited = thread.map(thread::JoinHandle::join);
+    waited.map_err(|error| error.to_string())?.ok();
+    let watcher = notify::recommended_watcher(tell).map_err(|error| error.to_string())?;
+    let mut watcher = ManuallyDrop::new(watcher);
+    let watch = || -> notify::Result<()> {
+        watcher.watch(&site.state_dir(), RecursiveMode::NonRecursive)?;
+        if let Some(folder) = site.token().parent() {
+            watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        }
+        Ok(())
+    };
+    match catch_unwind(AssertUnwindSafe(watch)) {
+        Ok(Ok(())) => Ok(ManuallyDrop::into_inner(watcher)),
+        Ok(Err(error)) => {
+            drop(ManuallyDrop::into_inner(watcher));
+            Err(error.to_string())
+        }
+        Err(_) => Err("the watcher has no thread".to_owned()),
+    }
 }

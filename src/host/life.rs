@@ -137,6 +137,13 @@ impl Host {
             // Every connection of such a server would panic; each client is served alone instead (I3).
             return Err(HostError::Clock);
         }
+        if site.has_foreign_board() {
+            tracing::warn!(
+                hint = "let every client of this checkout write git's folder",
+                "git's folder cannot be written from here: this server has a board of its own, and neither announcements over \
+                 HTTP nor idempotency keys of earlier owners are known to it"
+            );
+        }
         let token = Arc::new(Token::read_or_create(&site).map_err(HostError::Token)?);
         let preferred = settings.port.unwrap_or_else(|| port::preferred(&site));
         let listener = port::listen(preferred).await.map_err(HostError::Bind)?;

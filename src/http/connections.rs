@@ -147,6 +147,12 @@ impl Connections {
         })
     }
 
+    /// Shuts down the connection that has been idle longest, whatever its place; says whether there was one.
+    pub(crate) fn give_way(&self) -> bool {
+        let mut table = self.table();
+        table.evict(Place::Overflow) || table.evict(Place::Seat)
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.shared.table()
     }

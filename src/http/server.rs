@@ -17,6 +17,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use nix::errno::Errno;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -32,6 +33,8 @@ use crate::floor::error::Chain;
 
 /// How long the loop waits when the process has no file descriptor left.
 const EXHAUSTED: Duration = Duration::from_millis(50);
+/// How long it waits for what it asked to give way.
+const ROOM: Duration = Duration::from_millis(1);
 
 /// Where a request came from, put into its extensions for the guards.
 #[derive(Clone)]
@@ -77,6 +80,10 @@ pub async fn serve(
                     }
                 }
                 Err(error) if lost_before_accept(&error) => {}
+                Err(error) if is_out_of_files(&error) && connections.give_way() => {
+                    // Its descriptor is free when its task has seen the end.
+                    sleep(ROOM).await;
+                }
                 Err(error) => {
                     warn!(error = %Chain(&error), "cannot accept a connection");
                     sleep(EXHAUSTED).await;
@@ -99,6 +106,12 @@ fn lost_before_accept(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::Interrupted
     )
+}
+
+/// Says whether `accept` failed for want of a descriptor.
+fn is_out_of_files(error: &io::Error) -> bool {
+    let number = error.raw_os_error().map(Errno::from_raw);
+    matches!(number, Some(Errno::EMFILE | Errno::ENFILE))
 }
 
 /// A connection that was just accepted.

@@ -6,24 +6,25 @@ use super::revision::Revision;
 use crate::floor::jsonrpc::{self, Frame, FrameError, Id, Kind};
 use crate::floor::limits::{CALLS_PER_PEER, FRAME_BYTES};
 
-/// Why a batch of `items` messages is not taken from a client that speaks `revision`, if it is not.
+/// Why a batch is not taken from a client that speaks `revision`, if it is not.
 #[must_use]
-pub fn objection(revision: Option<Revision>, items: usize) -> Option<FrameError> {
-    if revision != Some(Revision::V20250326) {
-        return Some(FrameError::batch());
-    }
-    (items > CALLS_PER_PEER).then(|| {
-        let message = "the batch is larger than the calls that one peer may have running";
-        FrameError::invalid(None, message)
-    })
+pub fn objection(revision: Option<Revision>) -> Option<FrameError> {
+    (revision != Some(Revision::V20250326)).then(FrameError::batch)
 }
 
-/// Reads one message of a batch: `initialize`, a request of the modern era and another batch have no place there.
+/// Reads one message of a batch that has `requests` already: `initialize`, a request of the modern era, another batch,
+/// and a request past what one peer may have running have no place there.
 ///
 /// # Errors
 /// The error to answer in its place.
-pub fn item(raw: Bytes) -> Result<Frame, FrameError> {
+pub fn item(raw: Bytes, requests: usize) -> Result<Frame, FrameError> {
     let frame = Frame::parse(raw)?;
+    if requests >= CALLS_PER_PEER && frame.request_id().is_some() {
+        let id = frame.request_id().cloned();
+        let message =
+            format!("a batch may ask for {CALLS_PER_PEER} things, and this one is past that");
+        return Err(FrameError::invalid(id, message));
+    }
     let misplaced = match frame.kind() {
         Kind::Request { method, .. } => &**method == "initialize" || frame.revision().is_some(),
         Kind::Batch(_) => true,
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_batch_holds_no_opening_no_modern_request_and_no_batch() {
-        let taken = |text: &'static str| item(Bytes::from_static(text.as_bytes())).is_ok();
+        let taken = |text: &'static str| item(Bytes::from_static(text.as_bytes()), 0).is_ok();
         assert!(taken(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#));
         assert!(taken(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#));
         assert!(!taken(r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#));

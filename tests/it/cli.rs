@@ -159,6 +159,9 @@ fn peers_are_shown_and_announcements_are_made_from_the_command_line() {
     let folder = repository.root().join("sub");
     std::fs::create_dir(&folder).unwrap();
     assert!(repository.cli_in(&folder, &["peers"]).status.success());
+    let withdrawn = repository.cli(&["announce", ""]);
+    assert!(withdrawn.status.success(), "{withdrawn:?}");
+    assert_eq!(stdout(&withdrawn), "withdrawn\n");
 }
 
 /// Guards I9.

@@ -47,6 +47,28 @@ fn a_read_only_state_folder_is_served_alone() {
     assert!(repository.lease().is_none());
 }
 
+/// An owner in a sandbox cannot share the board of those before it, and says so.
+#[test]
+fn an_owner_that_cannot_write_gits_folder_says_that_its_board_is_its_own() {
+    let repository = Repository::new();
+    let before = repository.attached("before");
+    repository.ready();
+    wait_for("the board's file", BOUND, || {
+        repository.root().join(".git/majordomus/board.db").exists()
+    });
+    before.close();
+    before.exit();
+    let confinement = read_only(&repository.root().join(".git"));
+    let client = repository
+        .launch()
+        .name("confined")
+        .wrapped(confinement.wrapper)
+        .start();
+    client.attach();
+    let said = || client.stderr().contains("a board of its own");
+    wait_for("a word about the board", BOUND, said);
+}
+
 /// Guards I3.
 #[test]
 fn a_read_only_state_folder_does_not_keep_anyone_from_attaching() {

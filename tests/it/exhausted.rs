@@ -36,13 +36,13 @@ fn limited(repository: &Repository, limit: &str) -> Client {
 }
 
 /// Gives all of a repository's folders to a user whom a limit of processes holds; the kernel exempts root.
-fn held_by_limits(repository: &Repository) -> Vec<OsString> {
+fn held_by_limits(repository: &Repository, uid: u32) -> Vec<OsString> {
     if !crate::support::confine::is_root() {
         return Vec::new();
     }
     for folder in [repository.root(), repository.home(), repository.outside()] {
         let given = hermetic("chown", repository.root(), repository.home())
-            .args(["-R", "65534:65534"])
+            .args(["-R", &format!("{uid}:{uid}")])
             .arg(folder)
             .status();
         assert!(given.is_ok_and(|status| status.success()));
@@ -50,20 +50,17 @@ fn held_by_limits(repository: &Repository) -> Vec<OsString> {
     let top = repository.root().ancestors().nth(1).unwrap();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(top, open).unwrap();
-    let words = [
-        "setpriv",
-        "--reuid=65534",
-        "--regid=65534",
-        "--clear-groups",
-    ];
-    words.map(Into::into).to_vec()
+    let (user, group) = (format!("--reuid={uid}"), format!("--regid={uid}"));
+    ["setpriv", &user, &group, "--clear-groups"]
+        .map(Into::into)
+        .to_vec()
 }
 
 #[test]
 fn a_server_without_a_thread_to_write_on_says_so_and_writes_again_later() {
     // Git minds whose a checkout is.
     let repository = Repository::without_git();
-    let user = held_by_limits(&repository);
+    let user = held_by_limits(&repository, 65_534);
     let owner = repository
         .launch()
         .name("owner")
@@ -121,5 +118,52 @@ fn a_process_that_may_open_few_files_is_served_and_blames_nobody() {
         if let Some(reason) = checks::degraded(&answer) {
             assert!(reason.contains("open"), "{files} files: {answer}");
         }
+    }
+}
+
+/// Guards I15: whoever comes finds a way in, although others hold connections that they do not use.
+#[test]
+fn idle_connections_that_hold_every_descriptor_give_way_to_a_newcomer() {
+    let repository = Repository::new();
+    let owner = limited(&repository, "-n 40");
+    owner.attach();
+    let url = repository.ready()["url"].as_str().unwrap().to_owned();
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let idle: Vec<_> = (0..60)
+        .map(|_| std::net::TcpStream::connect(address).unwrap())
+        .collect();
+    let newcomer = repository.attached("newcomer");
+    checks::one_board(&[&owner, &newcomer]);
+    drop(idle);
+}
+
+/// Guards I3: the library that watches the state folder panics where it gets no thread, and again when it is put away.
+#[test]
+fn a_server_that_gets_no_thread_for_its_watch_goes_on() {
+    let repository = Repository::without_git();
+    // The limit counts all processes of a user, so it takes one who has no others.
+    let user = held_by_limits(&repository, 54_321);
+    if user.is_empty() {
+        println!("a user without other processes can be had by root only");
+        return;
+    }
+    for limit in 4..=7 {
+        let mut words: Vec<OsString> = vec!["prlimit".into(), format!("--nproc={limit}:").into()];
+        words.extend(user.clone());
+        let client = repository
+            .launch()
+            .name(&format!("limited to {limit}"))
+            .wrapped(words)
+            .start();
+        client.initialize();
+        let said = || client.stderr().contains("serving") || client.stderr().contains("alone");
+        wait_for("a server, or none", BOUND, said);
+        // The state folder is watched when the server says so; a call later it has been tried.
+        for _ in 0..20 {
+            client.call("conformance_safe", &json!({}));
+        }
+        client.close();
+        assert!(client.exit().success(), "{limit}: {}", client.stderr());
+        assert!(!client.stderr().contains("panic"), "{}", client.stderr());
     }
 }

@@ -165,3 +165,19 @@ fn a_modern_request_has_no_place_in_a_batch() {
     let refused = answers.iter().find(|answer| answer["id"] == 71).unwrap();
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
 }
+
+#[test]
+fn what_a_large_batch_asks_past_the_bound_is_refused_for_itself() {
+    let repository = Repository::new();
+    let client = repository.launch().name("client").start();
+    client.initialize_at(BATCHES);
+    let pings = (0..300).map(|id| frames::request(&json!(id), "ping", &json!({})));
+    let news = (0..300).map(|_| json!({ "jsonrpc": "2.0", "method": "notifications/unknown" }));
+    client.send(&Value::Array(news.chain(pings).collect()));
+    let answers = batch(&client);
+    assert_eq!(answers.len(), 300);
+    let refused = answers
+        .iter()
+        .filter(|answer| answer.get("error").is_some());
+    assert_eq!(refused.count(), 300 - 256);
+}

@@ -21,7 +21,7 @@ pub const WORDS: &[&str] = &["announce"];
 /// What may be typed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What you are about to do, in one line
+    /// What you are about to do, in one line; an empty one withdraws it
     #[arg(value_name = "INTENT")]
     pub intent: String,
 
@@ -66,7 +66,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if args.form.json {
         context.screen.json(&answer)?;
     } else {
-        let mut text = format!("announced for {}\n", duration::words(args.stay));
+        let mut text = if args.intent.is_empty() {
+            "withdrawn\n".to_owned()
+        } else {
+            format!("announced for {}\n", duration::words(args.stay))
+        };
         text.push_str(&peers::collisions(&answer, context.screen));
         context.screen.print(&text)?;
     }

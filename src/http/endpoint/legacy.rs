@@ -317,14 +317,14 @@ fn respond(ran: Ran) -> Response {
 
 /// Runs the frames of a batch beside each other; only 2025-03-26 knows batches.
 async fn run_batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
-    if let Some(error) = batch::objection(live.session.revision(), items.len()) {
+    if let Some(error) = batch::objection(live.session.revision()) {
         let code = ErrorCode::InvalidRequest;
         return answer::refused(StatusCode::BAD_REQUEST, None, code, &error.message, None);
     }
     let mut answers = Answers::default();
     let mut running = Vec::new();
     for item in items {
-        match batch::item(item) {
+        match batch::item(item, running.len()) {
             Ok(frame) => match frame.kind() {
                 Kind::Request { id, .. } => {
                     let id = id.clone();
