@@ -20,7 +20,8 @@ use super::services::Services;
 use crate::board::{Effect, StoreError};
 use crate::floor::limits::FRAME_BYTES;
 use crate::registry::{
-    Answer, Call, Capability, Exposure, Handler, Kind, Progress, Refusal, RefusalCode, Retry,
+    Answer, Ask, Call, Capability, Exposure, Handler, Kind, Level, Progress, Refusal, RefusalCode,
+    Retry, Wish,
 };
 
 /// The folder of the files, below the shared one.
@@ -44,6 +45,18 @@ struct Large {
     /// Bytes of text.
     #[schema(maximum = 15_000_000)]
     bytes: u32,
+}
+
+/// When to ask.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    /// Milliseconds before it asks.
+    #[schema(maximum = 600_000)]
+    ms: u32,
+    /// Log messages of a megabyte each that it says before.
+    #[schema(nullable = false, maximum = 15)]
+    megabytes: Option<u32>,
 }
 
 /// A line for a file.
@@ -124,6 +137,12 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
             "Answers what it was given.",
             Handler::inline(|call| Ok(call.arguments.clone())),
         ),
+        query::<Question, Echo>(
+            "conformance.ask",
+            "Ask",
+            "Asks its client, and takes a refusal in its stride.",
+            Handler::task(ask),
+        ),
         query::<Nothing, Done>(
             "conformance.panic",
             "Panic",
@@ -158,6 +177,7 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
     let mut all: Vec<Capability> = reads.into_iter().chain(writes).collect();
     for capability in &mut all {
         capability.exposure = exposure(capability.id);
+        capability.logs = capability.id == "conformance.ask";
     }
     all
 }
@@ -168,6 +188,7 @@ fn exposure(id: &str) -> Exposure {
         "conformance.slow" => ("conformance_slow", "/api/v1/conformance/slow"),
         "conformance.large" => ("conformance_large", "/api/v1/conformance/large"),
         "conformance.echo" => ("conformance_echo", "/api/v1/conformance/echo"),
+        "conformance.ask" => ("conformance_ask", "/api/v1/conformance/ask"),
         "conformance.panic" => ("conformance_panic", "/api/v1/conformance/panic"),
         "conformance.abort" => ("conformance_abort", "/api/v1/conformance/abort"),
         "conformance.keyed" => ("conformance_keyed", "/api/v1/conformance/keyed"),
@@ -234,6 +255,24 @@ async fn report_until(end: Instant, ms: u32, progress: &Progress) {
         );
         tokio::time::sleep(left.min(STEP)).await;
     }
+}
+
+async fn ask(call: Call) -> Answer {
+    let Question { ms, megabytes } = read(call.arguments)?;
+    tokio::time::sleep(Duration::from_millis(ms.into())).await;
+    for _ in 0..megabytes.unwrap_or_default() {
+        call.client.log(Level::Info, &json!("x".repeat(1 << 20)));
+    }
+    let ask = Ask {
+        key: "answer",
+        wish: Wish::Elicitation,
+        params: json!({"message": "?", "requestedSchema": {"type": "object", "properties": {}}}),
+    };
+    let value = match call.client.ask(ask).await {
+        Ok(said) => said["action"].clone(),
+        Err(refusal) => json!(refusal.message),
+    };
+    answer(&Echo { value })
 }
 
 async fn append_keyed(services: Services, call: Call) -> Answer {

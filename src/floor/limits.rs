@@ -57,6 +57,8 @@ pub const SESSIONS: usize = 4096;
 pub const CALLS_PER_PEER: usize = 256;
 /// An HTTP session without a request.
 pub const SESSION_EXPIRY: Duration = Duration::from_hours(24);
+/// A question to a client without an answer.
+pub const QUESTION: Duration = Duration::from_hours(24);
 /// How old a session id may be for the next owner to take it over.
 pub const SESSION_ADOPTION: Duration = Duration::from_hours(7 * 24);
 /// How long after its last call an HTTP peer still counts as life.
@@ -211,6 +213,11 @@ pub const TABLE: &[Limit] = &[
         what: "HTTP session without a request",
         bound: "24 h",
         past: "HTTP 404",
+    },
+    Limit {
+        what: "question to a client without an answer",
+        bound: "24 h, or the end of its HTTP session",
+        past: "unavailable",
     },
     Limit {
         what: "age of a session that the next owner takes over",

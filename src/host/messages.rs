@@ -20,10 +20,8 @@ impl Messages {
     /// Opens the way out of a session.
     pub(super) fn open() -> (Outbound, Self) {
         let (sender, said) = mpsc::unbounded_channel();
-        let outbound = Outbound::to(move |message| {
-            // The conversation is over: nobody is left to tell.
-            drop(sender.send(message));
-        });
+        // Not taken: the conversation is over, and nobody is left to tell.
+        let outbound = Outbound::to(move |message| sender.send(message).is_ok());
         let held = VecDeque::new();
         (outbound, Self { said, held })
     }

@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::unavailable;
 use super::revision::Revision;
 use super::subscriptions::Listen;
 use crate::floor::jsonrpc::{self, Frame, Kind};
+use crate::floor::limits::QUESTION;
 use crate::registry::caller::{Caller, PeerId};
 use crate::registry::{Level, Refusal, RefusalCode};
 
@@ -31,24 +33,31 @@ pub struct Message {
     pub json: Bytes,
 }
 
-/// Where a session's messages leave. The carrier's function returns at once and bounds what waits.
+/// Where a session's messages leave. The carrier's function returns at once, bounds what waits, and says whether it
+/// took the message: one that it did not take reaches nobody.
 #[derive(Clone)]
-pub struct Outbound(Arc<dyn Fn(Message) + Send + Sync>);
+pub struct Outbound(Arc<dyn Fn(Message) -> bool + Send + Sync>);
 
 impl Outbound {
     /// Sends through `f`.
-    pub fn to(f: impl Fn(Message) + Send + Sync + 'static) -> Self {
+    pub fn to(f: impl Fn(Message) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(f))
     }
 
     /// Drops every message: for carriers without a way back.
     #[must_use]
     pub fn none() -> Self {
-        Self(Arc::new(drop))
+        Self::to(|_| false)
     }
 
+    /// Says something that is worth nothing to a client that does not hear it.
     pub(super) fn send(&self, message: Message) {
-        (self.0)(message);
+        let _taken = self.takes(message);
+    }
+
+    /// Says something, and whether it is on its way.
+    fn takes(&self, message: Message) -> bool {
+        (self.0)(message)
     }
 }
 
@@ -86,7 +95,15 @@ pub(super) struct State {
     /// Requests about which nothing can be said before they are answered.
     muted: BTreeSet<u64>,
     /// Our requests that the client has yet to answer, by their ids.
-    asked: HashMap<String, oneshot::Sender<Result<Value, Refusal>>>,
+    asked: HashMap<String, Asked>,
+}
+
+/// A request of ours.
+#[derive(Debug)]
+struct Asked {
+    /// The client's request that waits for the answer.
+    about: u64,
+    answer: oneshot::Sender<Result<Value, Refusal>>,
 }
 
 impl Session {
@@ -194,7 +211,7 @@ impl Session {
             )),
         };
         // The call may be over by now.
-        drop(waiting.send(answer));
+        drop(waiting.answer.send(answer));
     }
 
     /// Sends a request of ours about the request `about`. Its id is no other owner's, so an answer that comes too late
@@ -206,7 +223,7 @@ impl Session {
         params: &Value,
     ) -> Result<impl Future<Output = Result<Value, Refusal>> + Send + use<>, Refusal> {
         let id = PeerId::mint().to_string();
-        let (tx, rx) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         {
             let mut state = self.state();
             if state.muted.contains(&about) {
@@ -217,21 +234,40 @@ impl Session {
             if state.asked.len() >= QUESTIONS {
                 return Err(unavailable("this client has too many questions open"));
             }
-            state.asked.insert(id.clone(), tx);
+            state.asked.insert(id.clone(), Asked { about, answer });
         }
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        self.outbound.send(Message {
+        let forgotten = Question(Arc::clone(self), id.clone());
+        let taken = self.outbound.takes(Message {
             about,
             // Nothing makes it obsolete, and under pressure it waits.
-            coalesce: Some(id.clone()),
+            coalesce: Some(id),
             json: jsonrpc::message(&request),
         });
-        let forgotten = Question(Arc::clone(self), id);
+        if !taken {
+            return Err(unavailable("the client of this call cannot be reached"));
+        }
         Ok(async move {
-            let answer = rx.await;
+            let answer = timeout(QUESTION, answered).await;
             drop(forgotten);
-            answer.unwrap_or_else(|_| Err(unavailable("the client is gone")))
+            match answer {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(_)) => Err(unavailable("the client is gone")),
+                Err(_) => Err(unavailable("the client did not answer within a day")),
+            }
         })
+    }
+
+    /// Gives up what was asked about this request: its carrier has lost the way back to its client.
+    pub fn abandon(&self, number: u64) {
+        self.state().asked.retain(|_, asked| asked.about != number);
+    }
+
+    /// Whether this request waits for its client.
+    #[must_use]
+    pub fn waits(&self, number: u64) -> bool {
+        let state = self.state();
+        state.asked.values().any(|asked| asked.about == number)
     }
 
     /// How many listens are open.
@@ -258,5 +294,48 @@ struct Question(Arc<Session>, String);
 impl Drop for Question {
     fn drop(&mut self) {
         self.0.state().asked.remove(&self.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::time::Instant;
+
+    use super::{Outbound, Session};
+    use crate::floor::limits::QUESTION;
+    use crate::registry::{Caller, Transport};
+
+    fn session(outbound: Outbound) -> std::sync::Arc<Session> {
+        let caller = Caller {
+            peer: None,
+            transport: Transport::Stdio,
+            name: None,
+            version: None,
+        };
+        Session::new(caller, outbound)
+    }
+
+    /// Guards I15.
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_nobody_answers_is_refused_in_the_end() {
+        let session = session(Outbound::to(|_| true));
+        let begin = Instant::now();
+        let answer = session.ask(1, "roots/list", &json!({})).unwrap();
+        assert!(session.waits(1) && !session.waits(2));
+        assert!(answer.await.is_err());
+        assert!(begin.elapsed() >= QUESTION);
+        assert!(!session.waits(1));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_not_taken_or_given_up_is_refused() {
+        let nobody = session(Outbound::none());
+        assert!(nobody.ask(1, "roots/list", &json!({})).is_err());
+        assert!(!nobody.waits(1));
+        let session = session(Outbound::to(|_| true));
+        let answer = session.ask(1, "roots/list", &json!({})).unwrap();
+        session.abandon(1);
+        assert!(answer.await.is_err());
     }
 }

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use std::io::Write as _;
+use std::net::TcpStream;
+
 use serde_json::{Value, json};
 
 use crate::http::served;
@@ -212,22 +215,58 @@ fn log_messages_come_at_the_level_that_was_asked_for() {
     assert_eq!(logged().len(), 1);
 }
 
+/// What a client accepts that takes streams.
+const STREAMS: &str = "application/json, text/event-stream";
+
+/// A session of a client that can be asked for everything.
+fn opened_over_http(http: &Http) -> Http {
+    let mut open = frames::initialize("direct", frames::LEGACY);
+    open["capabilities"] = able();
+    let open = frames::request(&json!(1), "initialize", &open);
+    let opened = http.clone().with("Accept", STREAMS).post("/mcp", &open);
+    let session = opened.header("mcp-session-id").unwrap();
+    http.clone()
+        .with("Mcp-Session-Id", session)
+        .with("MCP-Protocol-Version", frames::LEGACY)
+}
+
+/// Guards I15: a question that nobody can hear holds no place. A session has 64 of them.
+#[test]
+fn a_question_to_a_connection_that_is_gone_is_refused() {
+    let (_repository, _owner, http) = served();
+    let http = opened_over_http(&http).with("Accept", STREAMS);
+    let request = |ms: u64| {
+        let call = frames::call("conformance_ask", &json!({ "ms": ms }));
+        frames::request(&json!(2), "tools/call", &call)
+    };
+    let body = request(800).to_string();
+    let post = format!(
+        "{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        http.head("POST", "/mcp"),
+        body.len()
+    );
+    let gone: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut stream = TcpStream::connect(http.address()).unwrap();
+            stream.write_all(post.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let ping = frames::request(&json!(3), "ping", &json!({}));
+    assert_eq!(http.post("/mcp", &ping).status, 200, "the calls run");
+    drop(gone);
+    // It asks behind them.
+    let mut stream = http.post("/mcp", &request(1600));
+    let asked = stream.event().unwrap();
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+}
+
 #[test]
 fn over_http_a_question_comes_on_the_stream_of_its_call() {
     let (_repository, _owner, http) = served();
-    let streams = "application/json, text/event-stream";
-    let mut open = frames::initialize("direct", frames::LEGACY);
-    open["capabilities"] = able();
-    let opened = http
-        .clone()
-        .with("Accept", streams)
-        .post("/mcp", &frames::request(&json!(1), "initialize", &open));
-    let session = opened.header("mcp-session-id").unwrap().to_owned();
-    let http = http
-        .with("Mcp-Session-Id", &session)
-        .with("MCP-Protocol-Version", frames::LEGACY);
-    let deaf: Http = http.clone().with("Accept", "application/json");
-    let http = http.with("Accept", streams);
+    let session = opened_over_http(&http);
+    let deaf = session.clone().with("Accept", "application/json");
+    let http = session.with("Accept", STREAMS);
     let call = frames::call("test_sampling", &json!({ "prompt": "a question" }));
     let call = frames::request(&json!(2), "tools/call", &call);
     let mut stream = http.post("/mcp", &call);

@@ -64,7 +64,10 @@ impl Queue {
     /// Returns where a session with this one stream sends.
     pub(crate) fn outbound(&self) -> Outbound {
         let queue = self.clone();
-        Outbound::to(move |message| queue.push(message))
+        Outbound::to(move |message| {
+            queue.push(message);
+            true
+        })
     }
 
     /// Adds a message.
@@ -207,14 +210,12 @@ struct Table {
 }
 
 impl Routes {
-    /// Returns where the session sends. A message that belongs to no stream is dropped.
+    /// Returns where the session sends. A message that belongs to no stream is not taken.
     pub(crate) fn outbound(&self) -> Outbound {
         let routes = self.clone();
         Outbound::to(move |message| {
             let queue = routes.table().queues.get(&message.about).cloned();
-            if let Some(queue) = queue {
-                queue.push(message);
-            }
+            queue.map(|queue| queue.push(message)).is_some()
         })
     }
 

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | unknown | `initialize` | live |
 //! | sealed elsewhere: an id that an earlier owner made | any request | live, and its peer enters again |
-//! | live | DELETE, or a day without a request | ended, for the next owner too |
+//! | live | DELETE, or a day without a request or a call that does more than wait for its client | ended, for the next owner too |
 //! | ended | any request | stays ended: 404 |
 //!
 //! Expiry is looked at when a request comes, and when a new session needs room: no timer runs (I12). It goes by the
@@ -143,6 +143,7 @@ pub(crate) struct Begun {
 pub(crate) struct Route {
     pub(crate) queue: Queue,
     routes: Routes,
+    session: Arc<Session>,
     pub(crate) number: u64,
     streamed: bool,
 }
@@ -159,7 +160,9 @@ impl Route {
 impl Drop for Route {
     fn drop(&mut self) {
         if !self.streamed {
+            // In this order: what is asked after it is not taken.
             self.routes.close(self.number);
+            self.session.abandon(self.number);
         }
     }
 }
@@ -344,6 +347,7 @@ impl Live {
             route: Route {
                 queue: self.routes.open(number),
                 routes: self.routes.clone(),
+                session: Arc::clone(&self.session),
                 number,
                 streamed: false,
             },
@@ -404,10 +408,13 @@ impl Live {
         self.inner().last = Instant::now();
     }
 
-    /// A running call is life, and so is an open stream.
+    /// A running call is life, and so is an open stream; a call that waits for its client is neither.
     fn expired(&self, expiry: Duration) -> bool {
         let inner = self.inner();
-        inner.running.is_empty() && inner.streams == 0 && elapsed(inner.last) > expiry
+        let runs = |&(number, _): &(u64, _)| !self.session.waits(number);
+        inner.streams == 0
+            && elapsed(inner.last) > expiry
+            && !inner.running.values().flatten().any(runs)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

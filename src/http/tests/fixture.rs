@@ -25,8 +25,8 @@ use crate::http::{
 };
 use crate::mcp::{About, Admission, Engine, Seal, Standing};
 use crate::registry::{
-    Caller, Capability, Changes, Exposure, Form, Handler, Kind, PeerId, Presence, Refusal,
-    RefusalCode, Registry, Retry,
+    Ask, Caller, Capability, Changes, Exposure, Form, Handler, Kind, PeerId, Presence, Refusal,
+    RefusalCode, Registry, Retry, Wish,
 };
 
 pub(super) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -355,6 +355,12 @@ fn capabilities(go: &Arc<Notify>, done: &Arc<AtomicUsize>) -> Vec<Capability> {
         }
     });
     let read_wait = wait.clone();
+    let ask = Handler::task(|call| async move {
+        let wish = Wish::Roots;
+        let key = "roots";
+        let params = json!({});
+        call.client.ask(Ask { key, wish, params }).await
+    });
     vec![
         capability("test.echo", Kind::Query, "/api/v1/test/echo", echo.clone()),
         capability("test.write", Kind::Command, "/api/v1/test/write", echo),
@@ -366,6 +372,7 @@ fn capabilities(go: &Arc<Notify>, done: &Arc<AtomicUsize>) -> Vec<Capability> {
         ),
         capability("test.refuse", Kind::Query, "/api/v1/test/refuse", refuse),
         capability("test.wait", Kind::Query, "/api/v1/test/wait", read_wait),
+        capability("test.ask", Kind::Query, "/api/v1/test/ask", ask),
         capability("test.work", Kind::Command, "/api/v1/test/work", wait),
     ]
 }
@@ -402,6 +409,7 @@ fn capability(id: &'static str, kind: Kind, route: &'static str, handler: Handle
             tool: match id {
                 "test.echo" => Some("majordomus_echo"),
                 "test.write" => Some("majordomus_write"),
+                "test.ask" => Some("majordomus_ask"),
                 "test.wait" => Some("majordomus_wait"),
                 "test.work" => Some("majordomus_work"),
                 _ => None,

@@ -170,6 +170,37 @@ async fn an_answer_that_is_late_becomes_a_stream_with_its_progress() {
     assert_eq!(fixture.done.load(Ordering::SeqCst), 2);
 }
 
+/// Guards I15.
+#[tokio::test]
+async fn a_call_that_waits_for_a_client_that_left_ends_with_its_session() {
+    let limits = Limits {
+        sessions: 1,
+        session_expiry: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let fixture = Fixture::with(Auth::Bearer, limits);
+    let server = fixture.listen().await;
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {"roots": {}}, "clientInfo": {"name": "tester", "version": "1"}}});
+    let json = [("content-type", "application/json")];
+    let opened = fixture.post("POST", "/mcp", &json, initialize.to_string());
+    let id = opened.await.headers["mcp-session-id"].clone();
+    let session = format!("mcp-session-id: {}\r\n", id.to_str().unwrap());
+    let call = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "majordomus_ask", "arguments": {}}});
+    let mut stream = Stream::open(&server, &session, &call).await;
+    let asked = stream.events(1).await;
+    assert_eq!(asked[0]["method"], "roots/list");
+    drop(stream);
+    assert!(
+        fixture.http.work().running() > 0,
+        "the client may come back"
+    );
+    let presence = fixture.http.parts().engine.presence();
+    let sessions = fixture.http.sessions();
+    wait_for("the session expires", || sessions.has_room(&**presence)).await;
+    wait_for("the call ends", || fixture.http.work().running() == 0).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_client_that_takes_no_stream_waits_for_its_one_answer() {
     let fixture = Fixture::new();
