@@ -79,8 +79,8 @@ struct Parsed {
     raw: Bytes,
     kind: Kind,
     revision: Option<Box<str>>,
-    /// A part of `raw`.
-    params: Option<Bytes>,
+    /// A part of `raw`: `params`, or the `result` of a response.
+    body: Option<Bytes>,
 }
 
 /// Why bytes are no frame. The answer to give is [`FrameError::answer`].
@@ -180,7 +180,7 @@ impl Frame {
                 raw,
                 kind: Kind::Batch(items),
                 revision: None,
-                params: None,
+                body: None,
             })));
         }
         if first != Some(b'{') {
@@ -199,13 +199,16 @@ impl Frame {
             Err(error) => return Err(FrameError::parse(format!("not JSON: {error}"))),
         };
         let (kind, revision) = classify(&envelope)?;
-        let params = envelope.params;
-        let params = params.map(|params| raw.slice_ref(params.get().as_bytes()));
+        let body = match kind {
+            Kind::Response { .. } => envelope.result,
+            _ => envelope.params,
+        };
+        let body = body.map(|body| raw.slice_ref(body.get().as_bytes()));
         Ok(Self(Arc::new(Parsed {
             raw,
             kind,
             revision,
-            params,
+            body,
         })))
     }
 
@@ -256,16 +259,34 @@ impl Frame {
     /// # Errors
     /// What cannot be read: a number past all bounds, half a surrogate pair, a member that stands twice.
     pub fn read_params(&self) -> Result<Value, String> {
-        let Some(params) = &self.0.params else {
+        match self.0.kind {
+            Kind::Response { .. } => Ok(Value::Null),
+            _ => self.read_body("params"),
+        }
+    }
+
+    /// Parses the `result` of a response; `Value::Null` where there is none, such as in one with an error.
+    ///
+    /// # Errors
+    /// As for [`Self::read_params`].
+    pub fn read_result(&self) -> Result<Value, String> {
+        match self.0.kind {
+            Kind::Response { .. } => self.read_body("result"),
+            _ => Ok(Value::Null),
+        }
+    }
+
+    fn read_body(&self, name: &str) -> Result<Value, String> {
+        let Some(body) = &self.0.body else {
             return Ok(Value::Null);
         };
-        let mut deserializer = serde_json::Deserializer::from_slice(params);
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
         // The depth was checked when the frame was read; serde_json's own bound is one lower, and would lose the
         // arguments of a frame at the edge.
         deserializer.disable_recursion_limit();
         match Plain::deserialize(&mut deserializer) {
-            Ok(params) => Ok(params.0),
-            Err(error) => Err(format!("`params` cannot be read: {error}")),
+            Ok(body) => Ok(body.0),
+            Err(error) => Err(format!("`{name}` cannot be read: {error}")),
         }
     }
 }

@@ -202,13 +202,11 @@ impl Session {
         let Some(waiting) = self.state().asked.remove(&id) else {
             return;
         };
-        let response: Value = serde_json::from_slice(frame.raw()).unwrap_or_default();
-        let answer = match response.get("result") {
-            Some(result @ Value::Object(_)) => Ok(result.clone()),
-            _ => Err(Refusal::new(
-                RefusalCode::Refused,
-                "the client answered with an error",
-            )),
+        let refused = |what: String| Err(Refusal::new(RefusalCode::Refused, what));
+        let answer = match frame.read_result() {
+            Ok(result @ Value::Object(_)) => Ok(result),
+            Ok(_) => refused("the client answered with an error".to_owned()),
+            Err(error) => refused(format!("the client's answer is none: {error}")),
         };
         // The call may be over by now.
         drop(waiting.answer.send(answer));
@@ -240,7 +238,7 @@ impl Session {
         let forgotten = Question(Arc::clone(self), id.clone());
         let taken = self.outbound.takes(Message {
             about,
-            // Nothing makes it obsolete, and under pressure it waits.
+            // Nothing makes it obsolete. Under pressure a link holds it; a full stream does not take it.
             coalesce: Some(id),
             json: jsonrpc::message(&request),
         });

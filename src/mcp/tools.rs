@@ -97,7 +97,8 @@ impl Engine {
         let answer = self
             .admitted(capability, turn, arguments, token, client)
             .await;
-        match asking.early(self, turn) {
+        // A call that went on without what it asked for has an answer of its own.
+        match answer.is_err().then(|| asking.early(self, turn)).flatten() {
             Some(early) => Err(Box::new(early)),
             None => Ok(answer),
         }

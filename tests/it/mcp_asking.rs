@@ -128,6 +128,40 @@ fn a_modern_client_gets_the_question_as_a_result_and_asks_again() {
 }
 
 #[test]
+fn a_call_that_goes_on_without_an_answer_keeps_its_own() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let client = repository.client("modern");
+    let call = frames::call("conformance_ask", &json!({ "ms": 0 }));
+    let unasked = client.request("tools/call", &modern(&call, &json!({})));
+    answered(&unasked, "this needs a client");
+    let unanswered = client.request("tools/call", &modern(&call, &able()));
+    answered(&unanswered, "has not answered yet");
+}
+
+#[test]
+fn an_answer_is_read_by_the_rule_of_every_other_message() {
+    let repository = Repository::new();
+    let client = opened(&repository, "owner", &able());
+    let answer = |meta: &str| {
+        let call = client.begin_call("test_sampling", &json!({ "prompt": "a question" }));
+        let asked = client.notification("sampling/createMessage", |_| true);
+        client.inbox().forget_messages();
+        let said = r#""content":{"type":"text","text":"an answer"},"role":"assistant","model":"m""#;
+        let result = format!("{{{said},\"_meta\":{meta}}}");
+        let id = &asked["id"];
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n");
+        client.write(line.as_bytes()).unwrap();
+        client.answer(&call)
+    };
+    let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
+    answered(&answer(&deep), "an answer");
+    let twice = answer(r#"{"a":1,"a":2}"#);
+    assert!(checks::failed(&twice), "{twice}");
+    assert!(twice.to_string().contains("stands twice"), "{twice}");
+}
+
+#[test]
 fn a_state_that_was_changed_or_belongs_elsewhere_is_refused() {
     let repository = Repository::new();
     let owner = repository.attached("owner");
@@ -259,6 +293,42 @@ fn a_question_to_a_connection_that_is_gone_is_refused() {
     let mut stream = http.post("/mcp", &request(1600));
     let asked = stream.event().unwrap();
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
+}
+
+/// Guards I15.
+#[test]
+fn a_question_for_which_there_is_no_room_is_refused() {
+    let (_repository, _owner, http) = served();
+    let http = opened_over_http(&http).with("Accept", STREAMS);
+    let call = frames::call("conformance_ask", &json!({ "ms": 0, "megabytes": 5 }));
+    let mut stream = http.post("/mcp", &frames::request(&json!(2), "tools/call", &call));
+    let answer = stream.json();
+    answered(&answer, "cannot be reached");
+}
+
+/// What a call says that ends at once comes before its answer, as it does over stdio.
+#[test]
+fn over_http_a_quick_call_is_heard_too() {
+    let (_repository, _owner, http) = served();
+    let call = frames::call("test_logging_tool", &json!({}));
+    let legacy = opened_over_http(&http);
+    let modern = http
+        .with("MCP-Protocol-Version", frames::MODERN)
+        .with("Mcp-Method", "tools/call")
+        .with("Mcp-Name", "test_logging_tool");
+    let mut params = frames::modern("modern", &call);
+    params["_meta"]["io.modelcontextprotocol/logLevel"] = json!("debug");
+    for (http, params) in [(legacy, call), (modern, params)] {
+        let call = frames::request(&json!(2), "tools/call", &params);
+        let mut stream = http.clone().with("Accept", STREAMS).post("/mcp", &call);
+        assert_eq!(stream.header("content-type"), Some("text/event-stream"));
+        let said = stream.event().unwrap();
+        assert_eq!(said["method"], "notifications/message", "{said}");
+        answered(&stream.event().unwrap(), "logged");
+        assert!(stream.event().is_none());
+        let mut deaf = http.with("Accept", "application/json").post("/mcp", &call);
+        answered(&deaf.json(), "logged");
+    }
 }
 
 #[test]

@@ -202,7 +202,8 @@ fn start(
     (begun.route, running)
 }
 
-/// Answers in one body if nothing is said before it and it comes within a second, else with a stream.
+/// Answers in one body if nothing is said before it and it comes within a second, else with a stream: what a call says
+/// that ends at once is heard too.
 async fn sooner_or_later(
     http: &Http,
     live: &Live,
@@ -213,7 +214,14 @@ async fn sooner_or_later(
     let mut running = Box::pin(running);
     tokio::select! {
         biased;
-        ran = running.as_mut() => return respond(ran.unwrap_or(Ran::Aborted)),
+        ran = running.as_mut() => return match ran.unwrap_or(Ran::Aborted) {
+            Ran::Answered(reply) if route.queue.has_unread() => {
+                let (reader, naming) = (route.queue.reader(None), naming(live, route.number));
+                route.end(Some(reply.json));
+                events::response(reader, Box::pin(pending()), Some(naming), living)
+            }
+            ran => respond(ran),
+        },
         _ = timeout(STREAM_AFTER, route.queue.ready()) => {}
     }
     let (reader, naming) = (route.queue.reader(None), naming(live, route.number));

@@ -1,5 +1,6 @@
 //! Frames of 2026-07-28: each POST for itself.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,7 +84,15 @@ pub(crate) async fn answer(
     tokio::select! {
         biased;
         reply = running.as_mut() => return match reply {
-            Some(reply) => answer::json(status(&reply, &mirrored), reply.json),
+            Some(reply) => match status(&reply, &mirrored) {
+                // What a call said that ended at once comes before its answer.
+                StatusCode::OK if queue.has_unread() => {
+                    let last = Box::pin(ready(Some(reply.json)));
+                    events::response(queue.reader(None), last, None, living)
+                }
+                // An error's status says more than what was said before it.
+                status => answer::json(status, reply.json),
+            },
             None => answer::accepted(),
         },
         _ = timeout(patience, queue.ready()) => {}

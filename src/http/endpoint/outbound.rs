@@ -64,14 +64,11 @@ impl Queue {
     /// Returns where a session with this one stream sends.
     pub(crate) fn outbound(&self) -> Outbound {
         let queue = self.clone();
-        Outbound::to(move |message| {
-            queue.push(message);
-            true
-        })
+        Outbound::to(move |message| queue.push(message))
     }
 
-    /// Adds a message.
-    pub(crate) fn push(&self, message: Message) {
+    /// Adds a message, and says whether there was room for it.
+    pub(crate) fn push(&self, message: Message) -> bool {
         let mut waiting = self.waiting();
         if message.coalesce.is_some() {
             let told = waiting.told;
@@ -82,10 +79,12 @@ impl Queue {
                 waiting.bytes -= older.message.json.len();
             }
         }
-        if waiting.makes_room(message.json.len()) {
+        let room = waiting.makes_room(message.json.len());
+        if room {
             waiting.add(message);
         }
         waiting.wake();
+        room
     }
 
     /// Adds the last message, for which there is always room, and ends the stream.
@@ -101,6 +100,12 @@ impl Queue {
         }
         waiting.ended = true;
         waiting.wake();
+    }
+
+    /// Whether something was said that nobody has read.
+    pub(crate) fn has_unread(&self) -> bool {
+        let waiting = self.waiting();
+        waiting.last > waiting.read
     }
 
     /// Resolves when something is to be said; cancel safe.
@@ -215,7 +220,7 @@ impl Routes {
         let routes = self.clone();
         Outbound::to(move |message| {
             let queue = routes.table().queues.get(&message.about).cloned();
-            queue.map(|queue| queue.push(message)).is_some()
+            queue.is_some_and(|queue| queue.push(message))
         })
     }
 
