@@ -20,8 +20,8 @@ use super::services::Services;
 use crate::board::{Effect, StoreError};
 use crate::floor::limits::FRAME_BYTES;
 use crate::registry::{
-    Answer, Ask, Call, Capability, Exposure, Handler, Kind, Level, Progress, Refusal, RefusalCode,
-    Retry, Wish,
+    Answer, Ask, Call, Capability, Exposure, Handler, Kind, Progress, Refusal, RefusalCode, Retry,
+    Wish,
 };
 
 /// The folder of the files, below the shared one.
@@ -54,7 +54,7 @@ struct Question {
     /// Milliseconds before it asks.
     #[schema(maximum = 600_000)]
     ms: u32,
-    /// Log messages of a megabyte each that it says before.
+    /// How large its question is, in MiB.
     #[schema(nullable = false, maximum = 15)]
     megabytes: Option<u32>,
 }
@@ -260,13 +260,11 @@ async fn report_until(end: Instant, ms: u32, progress: &Progress) {
 async fn ask(call: Call) -> Answer {
     let Question { ms, megabytes } = read(call.arguments)?;
     tokio::time::sleep(Duration::from_millis(ms.into())).await;
-    for _ in 0..megabytes.unwrap_or_default() {
-        call.client.log(Level::Info, &json!("x".repeat(1 << 20)));
-    }
+    let message = "?".repeat(1 + megabytes.unwrap_or_default() as usize * (1 << 20));
     let ask = Ask {
         key: "answer",
         wish: Wish::Elicitation,
-        params: json!({"message": "?", "requestedSchema": {"type": "object", "properties": {}}}),
+        params: json!({"message": message, "requestedSchema": {"type": "object", "properties": {}}}),
     };
     let value = match call.client.ask(ask).await {
         Ok(said) => said["action"].clone(),
