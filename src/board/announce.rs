@@ -10,8 +10,8 @@
 //!
 //! A handle is 256 random bits and is kept only as a digest; the public id says nothing of it (I14).
 //!
-//! With an `Idempotency-Key`, sending it again converges: the file keeps under the key when and as what number it was
-//! written first, so a later announcement stands against a late copy; the handle is made of the key, so that whoever
+//! With an `Idempotency-Key`, sending it again converges: the file keeps under the key who wrote it first, when and as
+//! what number, so a later announcement stands against a late copy; the handle is made of the key, so that whoever
 //! lost the first answer gets the same one. The answer says what stands now.
 
 use std::time::Duration;
@@ -67,9 +67,14 @@ pub struct Announced {
 /// Who asks, found or made.
 struct Asker {
     peer: Peer,
+    /// It was made for this request.
+    new: bool,
     handle: Option<String>,
     durable: bool,
 }
+
+/// The number of an announcement, since when it stands and until when.
+type Times = (u64, u64, Option<u64>);
 
 impl Board {
     /// Writes an announcement and says whom it meets.
@@ -92,8 +97,15 @@ impl Board {
             return Err(Refusal::new(RefusalCode::InvalidInput, what));
         }
         self.sweep();
+        // Whoever has no peer of its own is looked up and put into the room as one step: a copy of the same request that
+        // is on its way beside it then finds the peer, and does not become another one.
+        let _arriving = match caller.peer {
+            Some(_) => None,
+            None => Some(self.arriving.lock().await),
+        };
         let Asker {
-            peer,
+            mut peer,
+            new,
             handle,
             durable,
         } = self.asker(caller, &draft)?;
@@ -111,9 +123,10 @@ impl Board {
         self.room().admits(peer.id, &draft.label, &announcement)?;
         if durable {
             let first = self
-                .keep(&peer, &draft.label, &announcement, draft.key)
+                .keep(&peer, new, &draft.label, &announcement, draft.key)
                 .await?;
-            (announcement.seq, announcement.since, announcement.until) = first;
+            peer.id = first.0;
+            (announcement.seq, announcement.since, announcement.until) = first.1;
         }
         let place = self.place();
         let (id, label) = (peer.id, draft.label);
@@ -160,19 +173,22 @@ impl Board {
         })
     }
 
-    /// Keeps what no bridge replays, before it is answered; returns its number, since when it stands and until when,
-    /// which are those of the first time where `key` was used before.
+    /// Keeps what no bridge replays, before it is answered; returns whose it is, and its number, since when it stands and
+    /// until when, which are those of the first time where `key` was used before. A peer that was made for this request
+    /// gives way to the one of the first time: that one may be in the file without having come into the room.
     async fn keep(
         &self,
         peer: &Peer,
+        new: bool,
         label: &str,
         announcement: &Announcement,
         key: Option<OnceKey>,
-    ) -> Result<(u64, u64, Option<u64>), Refusal> {
-        let peer_row = row(peer, false);
+    ) -> Result<(PeerId, Times), Refusal> {
+        let mut id = peer.id;
+        let mut peer_row = row(peer, false);
         let mut announced = revive::row(&peer_row.id, label, announcement);
         let kept = self.store.write(move |tx, owner| {
-            let times = |row: &AnnouncementRow| (row.seq, row.since, row.until);
+            let times = |row: &AnnouncementRow| -> Times { (row.seq, row.since, row.until) };
             if let Some(key) = &key {
                 if let Some((digest, result)) = tables::once(tx, owner, key)? {
                     let first = once::first(key, &digest, &result)?;
@@ -180,15 +196,22 @@ impl Board {
                     announced.seq = number("seq").unwrap_or(announced.seq);
                     announced.since = number("since").unwrap_or(announced.since);
                     announced.until = number("until");
+                    let peer = first.get("peer").and_then(Value::as_str);
+                    if let Some(first) = peer.and_then(super::live::id).filter(|_| new) {
+                        id = first;
+                        peer_row.id = id.to_string();
+                        announced.peer.clone_from(&peer_row.id);
+                    }
                 } else {
                     let (seq, since, until) = times(&announced);
-                    let result = json!({"seq": seq, "since": since, "until": until});
+                    let result =
+                        json!({"peer": peer_row.id, "seq": seq, "since": since, "until": until});
                     tables::put_once(tx, owner, key, &result.to_string(), clock::now_ms())?;
                 }
             }
             tables::put_peer(tx, owner, &peer_row)?;
             tables::put_announcement(tx, owner, &announced)?;
-            Ok(times(&announced))
+            Ok((id, times(&announced)))
         });
         kept.await.map_err(|error| {
             tracing::warn!(error = %Chain(&error), "an announcement was not kept");
@@ -230,6 +253,7 @@ impl Board {
             let durable = peer.transport != Transport::Stdio;
             return Ok(Asker {
                 peer,
+                new: false,
                 handle: None,
                 durable,
             });
@@ -253,6 +277,7 @@ impl Board {
             peer.seen = now.ms;
             return Ok(Asker {
                 peer,
+                new: false,
                 handle: made,
                 durable: true,
             });
@@ -267,6 +292,7 @@ impl Board {
         };
         Ok(Asker {
             peer: Peer::new(PeerId::mint(), caller, hold, now),
+            new: true,
             handle,
             durable: true,
         })

@@ -57,6 +57,8 @@ pub struct Board {
     pub(super) changes: Changes,
     room: Mutex<Room>,
     arrived: Notify,
+    /// Held while a peer without a link or session comes into the room, which waits for the file.
+    pub(super) arriving: tokio::sync::Mutex<()>,
     /// The last number given to an announcement that came without one.
     last_seq: AtomicU64,
     /// The owner's own client.
@@ -75,6 +77,7 @@ impl Board {
             changes,
             room: Mutex::default(),
             arrived: Notify::new(),
+            arriving: tokio::sync::Mutex::default(),
             last_seq: AtomicU64::new(0),
             own: Mutex::default(),
             keys: Mutex::default(),

@@ -1,8 +1,11 @@
 //! Announcements from outside: the command line, and plain HTTP.
 
+use std::sync::Barrier;
+use std::thread;
+
 use serde_json::{Value, json};
 
-use crate::support::{BOUND, Repository, checks, wait_for};
+use crate::support::{BOUND, Http, Repository, checks, wait_for};
 
 const ROUTE: &str = "/api/v1/peers/announce";
 
@@ -82,6 +85,63 @@ fn an_idempotency_key_makes_an_announcement_stand_once() {
         "{refused}"
     );
     assert_eq!(post("a b", json!({ "intent": "x" })).status, 400);
+}
+
+/// The answers to the same request, sent eight times at once.
+fn at_once(http: &Http, body: &Value) -> Vec<Value> {
+    let gate = Barrier::new(8);
+    thread::scope(|scope| {
+        let one = || {
+            gate.wait();
+            http.post(ROUTE, body).expects(200).json()
+        };
+        let all: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+        all.into_iter().map(|each| each.join().unwrap()).collect()
+    })
+}
+
+/// Guards I6: a copy that does not wait for the first answer finds the same peer, under this owner and the next.
+#[test]
+fn an_announcement_sent_many_times_at_once_stands_once() {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let bridge = repository.attached("bridge");
+    let bodies = [
+        json!({ "intent": "by key", "scope": ["a"] }),
+        json!({ "intent": "by name", "scope": ["b"], "name": "terminal" }),
+    ];
+    let send = || {
+        let keyed = repository.http().with("Idempotency-Key", "k1");
+        let answers = [
+            at_once(&keyed, &bodies[0]),
+            at_once(&repository.http(), &bodies[1]),
+        ];
+        let list = bridge.tool("majordomus_peers", &json!({}));
+        (answers, list)
+    };
+    let outside = |list: &Value| {
+        let api = checks::peers(list).iter();
+        let api = api.filter(|peer| peer["transport"] == "api");
+        let mut intents: Vec<_> = api.map(checks::intents).collect();
+        intents.sort();
+        intents
+    };
+    let (first, list) = send();
+    for answers in &first {
+        for each in answers {
+            assert_eq!(*each, answers[0], "{list}");
+        }
+        assert!(answers[0]["collisions"].as_array().unwrap().is_empty());
+    }
+    assert_eq!(outside(&list), [["by key"], ["by name"]], "{list}");
+
+    owner.kill();
+    repository.ready_when("the bridge's document", |lease| {
+        lease["pid"] == bridge.pid()
+    });
+    let (again, list) = send();
+    assert_eq!(again, first);
+    assert_eq!(outside(&list), [["by key"], ["by name"]], "{list}");
 }
 
 /// Guards I14: nobody's words can hide, or turn a reader's line around.

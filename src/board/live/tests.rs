@@ -131,6 +131,38 @@ fn collisions_name_who_what_and_since_when() {
     });
 }
 
+/// Guards I6: whoever hung up while it was written, and sends it again, is still one peer for the next owner.
+#[test]
+fn an_announcement_whose_caller_went_away_and_came_back_is_of_one_peer() {
+    run(async {
+        let folder = Folder::new();
+        let caller = Caller {
+            peer: None,
+            transport: Transport::Http,
+            name: None,
+            version: None,
+        };
+        let draft = || Draft {
+            key: Some(key(0, "digest")),
+            ..draft("work", &["a"])
+        };
+        let board_now = board(&folder.file());
+        board_now.epoch(0).await;
+        let mut dropped = Box::pin(board_now.announce(&caller, draft()));
+        let polled = std::future::poll_fn(|context| {
+            std::task::Poll::Ready(dropped.as_mut().poll(context).is_pending())
+        });
+        assert!(polled.await, "it waits for the file");
+        drop(dropped);
+        let again = board_now.announce(&caller, draft()).await.unwrap();
+        let next = board(&folder.file());
+        next.epoch(0).await;
+        let peers = next.peers(None).peers;
+        assert_eq!(peers.len(), 1, "{peers:?}");
+        assert_eq!(peers[0].id, again.id.to_string());
+    });
+}
+
 #[test]
 fn coming_announcing_and_going_are_news_and_a_call_is_not() {
     run(async {
