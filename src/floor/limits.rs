@@ -51,6 +51,10 @@ pub const PAGE_SIGN_IN: Duration = Duration::from_hours(12);
 pub const JSON_DEPTH: usize = 128;
 /// Bytes waiting to be sent to one peer, past which it is not read.
 pub const OUTBOUND_BYTES: usize = 4 * 1024 * 1024;
+/// How long what was said on a legacy session's stream stays for a client whose connection broke.
+pub const STREAM_KEPT: Duration = Duration::from_mins(5);
+/// What stays in this way over all sessions, in bytes.
+pub const STREAMS_KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// Legacy HTTP sessions of one server.
 pub const SESSIONS: usize = 4096;
 /// Requests that one peer may have running at once.
@@ -203,6 +207,11 @@ pub const TABLE: &[Limit] = &[
         what: "calls of one peer at once",
         bound: "256",
         past: "that peer is not read",
+    },
+    Limit {
+        what: "what was said on a stream, for who comes back",
+        bound: "5 min, 64 MiB over all sessions",
+        past: "the oldest is forgotten",
     },
     Limit {
         what: "HTTP sessions",

@@ -279,6 +279,24 @@ fn an_answer_whose_stream_broke_is_still_there_for_who_comes_back() {
     );
 }
 
+#[test]
+fn an_answer_that_was_sent_is_still_there_for_who_saw_only_its_beginning() {
+    let (_repository, _owner, http) = served();
+    let own = session(&mcp(&http));
+    let mut call = frames::call("test_tool_with_progress", &json!({}));
+    call["_meta"] = json!({ "progressToken": "p" });
+    let mut stream = own.post("/mcp", &frames::request(&json!(2), "tools/call", &call));
+    let sent: Vec<_> = std::iter::from_fn(|| stream.event_with_id()).collect();
+    assert_eq!(sent.len(), 4, "three reports and the answer: {sent:?}");
+    // The call is over, and its connection too.
+    for (at, (id, _)) in sent.iter().enumerate() {
+        let id = id.as_deref().expect("every event has an id");
+        let mut again = own.clone().with("Last-Event-ID", id).get("/mcp");
+        let rest: Vec<_> = std::iter::from_fn(|| again.event_with_id()).collect();
+        assert_eq!(rest, sent[at + 1..], "behind {id}");
+    }
+}
+
 /// Guards I15: an answer past one second is a stream, so that no client gives up on a header; one before is JSON.
 #[test]
 fn an_answer_that_takes_a_while_arrives_as_a_stream_and_any_other_as_json() {

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::{Last, Naming};
 use super::headers::{self, LAST_EVENT, REVISION, SESSION};
-use super::outbound::Routes;
 use super::session_id::SessionId;
 use super::sessions::{Found, Live, OWN, Route, Streaming};
 use super::{answer, events};
@@ -95,7 +94,7 @@ async fn initialize(http: &Http, frame: Frame) -> Response {
         name: None,
         version: None,
     };
-    let routes = Routes::default();
+    let routes = http.sessions().routes();
     let session = Session::new(caller, routes.outbound());
     let request = Request {
         frame,

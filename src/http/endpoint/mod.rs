@@ -9,14 +9,15 @@
 //! ([`sessions`]).
 //!
 //! An answer is one JSON body in one write. One that takes longer than a second becomes a stream ([`events`]), which
-//! carries the progress of its request; `subscriptions/listen` is a stream from the start. Absent until a later issue:
-//! the stream of a legacy session, so GET answers 405, and resuming a broken stream.
+//! carries the progress of its request; `subscriptions/listen` is a stream from the start. A legacy session has one of
+//! its own, for news. A legacy stream that broke is kept for a while, and goes on where its client says ([`kept`]).
 //! *Source:* MCP 2025-11-25 `basic/transports`, 2026-07-28 `basic/transports/streamable-http`.
 
 pub(crate) mod answer;
 pub(crate) mod entry;
 pub(crate) mod events;
 pub(crate) mod headers;
+pub(crate) mod kept;
 pub(crate) mod legacy;
 pub(crate) mod modern;
 pub(crate) mod outbound;

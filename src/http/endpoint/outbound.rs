@@ -1,22 +1,20 @@
 //! What the server says by itself, on its way to the stream of the request that it is about.
 //!
 //! A queue has one reader, and a newer one takes its place. The queue of a session's stream keeps what was read, as far
-//! as its bound goes, for a client whose connection broke and who comes back with the last event that it saw; the queue
-//! of a single request keeps nothing. Under pressure the newest message of a key stands for all of it, and a queue past
-//! its bound takes no more.
+//! as its bound and that of all streams ([`super::kept`]) go, for a client whose connection broke and who comes back with
+//! the last event that it saw; the queue of a single request keeps nothing. Under pressure the newest message of a key
+//! stands for all of it, and a queue past its bound takes no more.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
+use super::kept::Keeper;
 use crate::floor::limits::OUTBOUND_BYTES;
 use crate::mcp::{Message, Outbound};
-
-/// Streams of ended requests that a session keeps for clients that come back.
-const ENDED: usize = 16;
 
 /// Messages that wait for one stream.
 #[derive(Debug, Clone, Default)]
@@ -32,12 +30,21 @@ struct Waiting {
     /// The last one that any reader read: what was told once is told again as it was.
     told: u64,
     bytes: usize,
-    /// What was read stays.
-    keeps: bool,
+    /// Where what was read stays; nowhere, if it does not.
+    kept: Option<Kept>,
     /// Nothing more will come.
     ended: bool,
     reader: u64,
     waker: Option<Waker>,
+}
+
+/// A stream's place among those that are kept.
+#[derive(Debug)]
+struct Kept {
+    keeper: Keeper,
+    table: Weak<Mutex<Table>>,
+    stream: u64,
+    slot: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -54,13 +61,6 @@ pub(crate) struct Reader {
 }
 
 impl Queue {
-    /// A queue that keeps what was read.
-    fn keeping() -> Self {
-        let queue = Self::default();
-        queue.waiting().keeps = true;
-        queue
-    }
-
     /// Returns where a session with this one stream sends.
     pub(crate) fn outbound(&self) -> Outbound {
         let queue = self.clone();
@@ -87,8 +87,8 @@ impl Queue {
         room
     }
 
-    /// Adds the last message, for which there is always room, and ends the stream.
-    pub(crate) fn end(&self, last: Option<Bytes>) {
+    /// Adds the last message, for which there is always room, and ends the stream; whether anything of it is kept.
+    pub(crate) fn end(&self, last: Option<Bytes>) -> bool {
         let mut waiting = self.waiting();
         if let Some(json) = last {
             waiting.makes_room(json.len());
@@ -100,6 +100,13 @@ impl Queue {
         }
         waiting.ended = true;
         waiting.wake();
+        if waiting.events.is_empty() {
+            return false;
+        }
+        let keeper = waiting.keep();
+        drop(waiting);
+        sweep(keeper.as_ref());
+        keeper.is_some()
     }
 
     /// Whether something was said that nobody has read.
@@ -135,8 +142,21 @@ impl Queue {
         }
     }
 
-    fn bytes(&self) -> usize {
-        self.waiting().bytes
+    /// Forgets what was read before, unless the slot `emptied` was renewed; whether nothing of it is kept any more.
+    fn forget(&self, emptied: u64) -> bool {
+        let mut waiting = self.waiting();
+        let Some(kept) = &mut waiting.kept else {
+            return true;
+        };
+        if kept.slot != Some(emptied) {
+            return false;
+        }
+        kept.slot = None;
+        while waiting.forget_oldest() {}
+        if waiting.ended {
+            waiting.kept = None;
+        }
+        waiting.ended
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -157,21 +177,54 @@ impl Waiting {
     /// Drops what was read before, oldest first, until this much fits.
     fn makes_room(&mut self, bytes: usize) -> bool {
         while self.bytes + bytes > OUTBOUND_BYTES {
-            match self.events.front() {
-                Some(event) if event.number <= self.read => {
-                    self.bytes -= event.message.json.len();
-                    self.events.pop_front();
-                }
-                _ => return false,
+            if !self.forget_oldest() {
+                return false;
             }
         }
         true
+    }
+
+    /// Drops the oldest event, if it was read.
+    fn forget_oldest(&mut self) -> bool {
+        let read = self.read;
+        let Some(event) = self.events.pop_front_if(|event| event.number <= read) else {
+            return false;
+        };
+        self.bytes -= event.message.json.len();
+        true
+    }
+
+    /// Renews the slot of a stream that keeps what was read, and returns who must then look at all of them.
+    fn keep(&mut self) -> Option<Keeper> {
+        let kept = self.kept.as_mut()?;
+        let (table, stream) = (Weak::clone(&kept.table), kept.stream);
+        let emptied = move |slot| {
+            if let Some(table) = table.upgrade() {
+                empty(&table, stream, slot);
+            }
+        };
+        kept.slot = Some(kept.keeper.keep(kept.slot, self.bytes, emptied));
+        Some(kept.keeper.clone())
     }
 
     fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(kept) = &self.kept {
+            kept.keeper.release(kept.slot);
+        }
+    }
+}
+
+fn sweep(keeper: Option<&Keeper>) {
+    if let Some(keeper) = keeper {
+        keeper.sweep();
     }
 }
 
@@ -195,9 +248,13 @@ impl Reader {
         let (number, json) = (event.number, event.message.json.clone());
         waiting.read = number;
         waiting.told = waiting.told.max(number);
-        if !waiting.keeps {
+        if waiting.kept.is_none() {
             waiting.bytes -= json.len();
             waiting.events.remove(at);
+        } else if !waiting.ended {
+            let keeper = waiting.keep();
+            drop(waiting);
+            sweep(keeper.as_ref());
         }
         Poll::Ready(Some((number, json)))
     }
@@ -205,67 +262,71 @@ impl Reader {
 
 /// The queues of one legacy session: its own stream's under 0, and those of its requests under their numbers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Routes(Arc<Mutex<Table>>);
-
-#[derive(Debug, Default)]
-struct Table {
-    queues: HashMap<u64, Queue>,
-    /// Streams that ended, oldest first.
-    ended: VecDeque<u64>,
+pub(crate) struct Routes {
+    table: Arc<Mutex<Table>>,
+    keeper: Keeper,
 }
 
+type Table = HashMap<u64, Queue>;
+
 impl Routes {
+    /// The queues of a session whose ended streams `keeper` bounds.
+    pub(crate) fn new(keeper: &Keeper) -> Self {
+        Self {
+            table: Arc::default(),
+            keeper: keeper.clone(),
+        }
+    }
+
     /// Returns where the session sends. A message that belongs to no stream is not taken.
     pub(crate) fn outbound(&self) -> Outbound {
-        let routes = self.clone();
+        let table = Arc::clone(&self.table);
         Outbound::to(move |message| {
-            let queue = routes.table().queues.get(&message.about).cloned();
+            let queue = lock(&table).get(&message.about).cloned();
             queue.is_some_and(|queue| queue.push(message))
         })
     }
 
     /// Returns the queue of a stream, if it is there.
     pub(crate) fn get(&self, number: u64) -> Option<Queue> {
-        self.table().queues.get(&number).cloned()
+        self.keeper.sweep();
+        lock(&self.table).get(&number).cloned()
     }
 
     /// Opens the queue of a request, or the session's own.
     pub(crate) fn open(&self, number: u64) -> Queue {
-        let mut table = self.table();
-        table
-            .queues
-            .entry(number)
-            .or_insert_with(Queue::keeping)
-            .clone()
+        self.keeper.sweep();
+        let new = || {
+            let queue = Queue::default();
+            queue.waiting().kept = Some(Kept {
+                keeper: self.keeper.clone(),
+                table: Arc::downgrade(&self.table),
+                stream: number,
+                slot: None,
+            });
+            queue
+        };
+        lock(&self.table).entry(number).or_insert_with(new).clone()
     }
 
     /// Forgets the queue of a request that became no stream.
     pub(crate) fn close(&self, number: u64) {
-        drop(self.table().queues.remove(&number));
+        let closed = lock(&self.table).remove(&number);
+        drop(closed);
     }
+}
 
-    /// Keeps the queue of a stream that ended, for a client that did not see all of it; the oldest go.
-    pub(crate) fn retire(&self, number: u64) {
-        let mut table = self.table();
-        table.ended.push_back(number);
-        loop {
-            let kept = table
-                .ended
-                .iter()
-                .filter_map(|number| table.queues.get(number));
-            let bytes: usize = kept.map(Queue::bytes).sum();
-            if table.ended.len() <= 1 || (table.ended.len() <= ENDED && bytes <= OUTBOUND_BYTES) {
-                return;
-            }
-            if let Some(oldest) = table.ended.pop_front() {
-                table.queues.remove(&oldest);
-            }
-        }
-    }
+/// Empties the slot of a stream; whoever reads it still gets to its end.
+fn empty(table: &Mutex<Table>, stream: u64, slot: u64) {
+    let mut table = lock(table);
+    let over = table.get(&stream).is_some_and(|queue| queue.forget(slot));
+    let forgotten = over.then(|| table.remove(&stream));
+    drop(table);
+    drop(forgotten);
+}
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -274,7 +335,7 @@ mod tests {
 
     use bytes::Bytes;
 
-    use super::Queue;
+    use super::{Queue, Routes};
     use crate::floor::limits::OUTBOUND_BYTES;
     use crate::mcp::Message;
 
@@ -308,7 +369,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_comes_back_goes_on_behind_what_it_saw() {
-        let queue = Queue::keeping();
+        let routes = Routes::default();
+        let queue = routes.open(1);
         let mut context = Context::from_waker(Waker::noop());
         for text in ["a", "b", "c"] {
             queue.push(message(None, &Bytes::from_static(text.as_bytes())));

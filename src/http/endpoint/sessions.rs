@@ -23,6 +23,7 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::kept::Keeper;
 use super::outbound::{Queue, Reader, Routes};
 use super::session_id::SessionId;
 use crate::floor::jsonrpc::Id;
@@ -61,6 +62,7 @@ pub(crate) struct Sessions {
     table: Mutex<Table>,
     ledger: Arc<dyn SessionLedger>,
     earlier: OnceCell<()>,
+    kept: Keeper,
     most: usize,
     expiry: Duration,
 }
@@ -151,9 +153,7 @@ pub(crate) struct Route {
 impl Route {
     /// Ends the stream that it became, and keeps it for a client that comes back.
     pub(crate) fn end(mut self, last: Option<Bytes>) {
-        self.streamed = true;
-        self.queue.end(last);
-        self.routes.retire(self.number);
+        self.streamed = self.queue.end(last);
     }
 }
 
@@ -187,6 +187,7 @@ impl Sessions {
             table: Mutex::default(),
             ledger,
             earlier: OnceCell::new(),
+            kept: Keeper::default(),
             most,
             expiry,
         }
@@ -214,6 +215,11 @@ impl Sessions {
             self.end(&text, presence);
         }
         self.live() < self.most
+    }
+
+    /// Makes the queues of a session to come.
+    pub(crate) fn routes(&self) -> Routes {
+        Routes::new(&self.kept)
     }
 
     /// Adds a session under its sealed id; the caller asked for room before.
@@ -266,7 +272,7 @@ impl Sessions {
             return Found::Full;
         }
         presence.enter(&id.caller);
-        let routes = Routes::default();
+        let routes = self.routes();
         let session = Session::resumed(id.caller.clone(), id.revision, routes.outbound());
         Found::Live(self.add(text, &id, session, routes))
     }
