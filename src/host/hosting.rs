@@ -19,7 +19,7 @@ use crate::bridge::wire;
 use crate::floor::limits::{DRAIN, HTTP_LIFE, RELEASE};
 use crate::floor::log;
 use crate::http::{Connections, Http, Limits};
-use crate::lease::{Leave, Ownership};
+use crate::lease::{self, Leave, Ownership};
 use crate::registry::PeerId;
 
 /// Why a host is told to stop.
@@ -48,6 +48,7 @@ impl Stop {
 /// A running host, as the process that started it holds it.
 #[derive(Debug)]
 pub(super) struct Hosting {
+    ownership: Arc<Ownership>,
     stop: watch::Sender<Option<Stop>>,
     ended: CancellationToken,
     severed: CancellationToken,
@@ -107,6 +108,7 @@ impl Hosting {
             Ok(running) => {
                 let link = client.map(|client| converse_here(&running.links, &client));
                 let hosting = Self {
+                    ownership,
                     stop,
                     ended,
                     severed,
@@ -136,12 +138,12 @@ impl Hosting {
         self.released(why).await;
     }
 
-    /// Waits until the lock is released, at most as long as the reason allows.
+    /// Waits until the lock is released, at most as long as the reason allows, and leaves no document that nobody needs.
     pub(super) async fn released(&self, why: Stop) {
-        if timeout(why.patience(), self.ended.cancelled())
-            .await
-            .is_err()
-        {
+        let ended = timeout(why.patience(), self.ended.cancelled()).await;
+        if ended.is_ok() {
+            lease::clear_up(&self.ownership).await;
+        } else {
             tracing::warn!(
                 "the host does not end in time; the process ends, and the kernel frees the lock"
             );

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::time::Duration;
 
 use tokio::time::timeout;
 
@@ -15,6 +16,7 @@ use crate::bridge::alone::Alone;
 use crate::bridge::attach::Link;
 use crate::bridge::{Bridge, Turn};
 use crate::floor::error::Chain;
+use crate::floor::limits::RELEASE;
 
 /// Serves one client on standard input and output until it is gone.
 ///
@@ -153,9 +155,11 @@ impl<'a> Process<'a> {
 
     /// Ends in order: the host releases, the client gets what is ready, and who lives on is told where to go.
     async fn finish(mut self, signal: Option<i32>, ends: &mut Ends) -> Result<End, HostError> {
-        if let Some(start) = self.starting.take().filter(|_| signal.is_none()) {
-            // It is about to publish itself: what was begun is ended in order.
-            self.hosting = start.await.ok().map(|(hosting, _)| hosting);
+        if let Some(start) = self.starting.take() {
+            // It is about to publish itself: what was begun is ended in order, as far as there is time.
+            let patience = signal.map_or(Duration::MAX, |_| RELEASE);
+            let started = timeout(patience, start).await.ok();
+            self.hosting = started.and_then(Result::ok).map(|(hosting, _)| hosting);
         }
         let Some(hosting) = self.hosting.take() else {
             return Ok(signal.map_or(End::Done, End::Signal));

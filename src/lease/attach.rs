@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::document::{Document, Reading};
-use super::election::{Answer, Call, Election, Next, Time, Why, perform};
+use super::election::{Answer, Call, Election, Leave, Next, Time, Why, perform};
 use super::failpoint;
 use super::kernel::{Kernel, Trouble};
 use super::ownership::Ownership;
@@ -16,6 +16,9 @@ use crate::floor::error::Chain;
 use crate::floor::limits::LINK_HANDSHAKE;
 use crate::floor::log;
 use crate::floor::paths::Site;
+
+/// How long whoever goes on from an owner that left gets, before a document is cleared up.
+const GOES_ON: Duration = Duration::from_millis(100);
 
 /// How an election ended for this process.
 #[derive(Debug)]
@@ -196,6 +199,31 @@ where
             Time::Over
         };
         (election, next) = election.step(answer, time);
+    }
+}
+
+/// Removes the document that a released owner left for its successor if nobody goes on from it: those whom it counted on
+/// were leaving too. Whoever does gets 100 ms to be elected. Cancel safe.
+pub async fn clear_up(released: &Ownership) {
+    let (site, instance) = (released.site(), released.instance());
+    let begun = Instant::now();
+    loop {
+        let reading = Reading::at(&site.lease_document());
+        let ours = |document: &Document| document.instance == instance;
+        if !reading.document().is_some_and(ours) {
+            return;
+        }
+        if begun.elapsed() >= GOES_ON {
+            break;
+        }
+        sleep(jitter()).await;
+    }
+    // It says `draining`, so nobody is probed.
+    let probe = |_| async { Err::<(), _>(ProbeFailure::Unproven) };
+    if let Outcome::Elected(ownership) = attach_or_own(site, Duration::ZERO, probe).await {
+        tracing::info!("nobody goes on from the server that left");
+        ownership.release(Leave::Nothing);
+        log::detach(ownership.instance());
     }
 }
 

@@ -29,7 +29,7 @@ mod name;
 pub mod ownership;
 pub mod secret;
 
-pub use attach::{AloneReason, Outcome, ProbeFailure, attach_or_own};
+pub use attach::{AloneReason, Outcome, ProbeFailure, attach_or_own, clear_up};
 pub use document::{Document, Reading};
 pub use election::Leave;
 pub use ownership::{LeaseError, Ownership};

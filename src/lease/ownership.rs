@@ -11,6 +11,7 @@ use super::document::{Document, MAX_EPOCH, State};
 use super::election::{Call, Course, Duty, Leave, Tenure, perform};
 use super::failpoint;
 use super::kernel::{Kernel, Trouble};
+use crate::floor::paths::Site;
 
 /// The lease of one owner, from its election to [`Ownership::release`]. Shared by `Arc`; dropping the last one releases it.
 #[derive(Debug)]
@@ -54,6 +55,10 @@ impl Ownership {
     /// Returns 32 hexadecimal digits, random for each ownership.
     pub fn instance(&self) -> &str {
         self.kernel.instance()
+    }
+
+    pub(super) fn site(&self) -> &Site {
+        self.kernel.site()
     }
 
     /// Returns what stood in the document's place before, for people: `no document`, `a document of pid 4711 (ready)`.
