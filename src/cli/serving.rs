@@ -4,6 +4,7 @@ use super::context::Context;
 use super::report::{Exit, Failure, Outcome};
 use crate::capabilities::Provider;
 use crate::floor::error::Chain;
+use crate::floor::fs::is_exhausted;
 use crate::host::{End, HostError, Settings};
 use crate::http::Auth;
 
@@ -62,6 +63,9 @@ pub fn refuse(error: &HostError) -> Failure {
         HostError::Clock => failure.hint("date"),
         HostError::Token(cause) => failure.hint(cause.hint()),
         HostError::Registry(_) => failure.hint("majordomus validate"),
-        _ => failure,
+        HostError::Runtime(cause) if is_exhausted(cause) => failure.hint("ulimit -n"),
+        HostError::Runtime(_) => failure.hint("ulimit -u"),
+        HostError::Stdio(_) => failure.hint("majordomus mcp --inspect"),
+        HostError::Bind(_) => failure.hint("ip address show lo"),
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use serde_json::{Value, json};
 
-use crate::support::command::hermetic;
+use crate::support::command::{MAJORDOMUS, hermetic};
 use crate::support::{BOUND, Client, Repository, checks, wait_for};
 
 /// What a call over HTTP came to, for a durable write.
@@ -86,6 +86,21 @@ fn a_server_without_a_thread_to_write_on_says_so_and_writes_again_later() {
     wait_for("it writes again", BOUND, || {
         announced(&repository, "after").0 == 200
     });
+}
+
+#[test]
+fn a_process_without_any_thread_to_be_had_says_which_limit_it_met() {
+    let repository = Repository::without_git();
+    let mut words = held_by_limits(&repository, 65_533);
+    words.extend(["prlimit", "--nproc=1", MAJORDOMUS, "mcp"].map(Into::into));
+    let ended = hermetic(&words[0], repository.root(), repository.home())
+        .args(&words[1..])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("hint: ulimit -u"), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
 }
 
 /// Guards I3: the kernel's own answer to a write past `ulimit -f` is a signal that kills.
