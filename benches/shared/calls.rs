@@ -21,13 +21,15 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
     let bridged = checkout.open(&arguments.binary, &[])?;
     let alone = checkout.open(&arguments.binary, &["--standalone"])?;
     let bytes = owner.verify(call)?.to_string().len();
-    let (_hub, port) = floors::start_hub(bytes)?;
+    let (_hub, port) = floors::start_hub("floor-hub", bytes)?;
+    let (_async_hub, async_port) = floors::start_hub("floor-async-hub", bytes)?;
     let echo = Client::start(floors::command("floor-echo", bytes)?)?;
     let event_loop = Client::start(floors::command("floor-async", bytes)?)?;
     let relay = Client::start(floors::command("floor-relay", port)?)?;
+    let event_relay = Client::start(floors::command("floor-async-relay", async_port)?)?;
 
-    let mut clients = [echo, event_loop, relay, owner, alone, bridged];
-    let mut samples: [Samples; 6] = Default::default();
+    let mut clients = [echo, event_loop, relay, event_relay, owner, alone, bridged];
+    let mut samples: [Samples; 7] = Default::default();
     let each = arguments.size(200, 20);
     for client in &mut clients {
         client.verify(call)?;
@@ -43,7 +45,7 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
         }
     }
 
-    let [echo, event_loop, relay, owner, alone, bridged] = &samples;
+    let [echo, event_loop, relay, event_relay, owner, alone, bridged] = &samples;
     let show = |name: &str, measure: &Samples, ratios: &str| {
         println!("  {name:<34}{}   {ratios}", measure.line(Unit::Micros));
     };
@@ -58,6 +60,11 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
         &format!("{:.2} of echo", event_loop.ratio_to(echo)),
     );
     show("floor: two-process TCP relay", relay, "");
+    show(
+        "floor: the same on event loops",
+        event_relay,
+        &format!("{:.2} of relay", event_relay.ratio_to(relay)),
+    );
     show(
         "--standalone",
         alone,
@@ -76,7 +83,11 @@ fn one_tool(arguments: &Arguments, name: &str, call: &str) -> Outcome<()> {
     show(
         "bridged",
         bridged,
-        &format!("{:.2} of relay (aim 1.3)", bridged.ratio_to(relay)),
+        &format!(
+            "{:.2} of relay (aim 1.3), {:.2} of the event loops",
+            bridged.ratio_to(relay),
+            bridged.ratio_to(event_relay)
+        ),
     );
     Ok(())
 }

@@ -19,7 +19,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
             .map(|_| checkout.open(&arguments.binary, &[]))
             .collect::<Outcome<Vec<_>>>()?;
         let answer = bridges[0].verify(TRIVIAL)?.to_string().len();
-        let (_hub, port) = floors::start_hub(answer)?;
+        let (_hub, port) = floors::start_hub("floor-hub", answer)?;
         let mut relays = (0..count)
             .map(|_| Client::start(floors::command("floor-relay", port)?))
             .collect::<Outcome<Vec<_>>>()?;

@@ -5,17 +5,24 @@
 //!   two things at once costs with the libraries that this one stands on.
 //! - `floor-hub BYTES`: the same over TCP, one blocking thread a connection; prints its port first.
 //! - `floor-relay PORT`: copies stdin to that hub and back, blocking; with the hub, the two-process relay.
+//! - `floor-async-hub BYTES` and `floor-async-relay PORT`: the same two on event loops, the hub with JSON as above.
+//! - `floor-owner FOLDER`: what no owner can do without before it answers, blocking and one after the other: a lock, a
+//!   port, the board's file with one write to it, a published document. Then it is `floor-echo`.
 //!
-//! `floor-echo` is also the minimal process that answers `initialize`.
+//! `floor-echo` is also the minimal process that answers `initialize`, and `floor-relay` the minimal bridge.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::AsFd as _;
+use std::path::Path;
 use std::process::Command;
 
+use nix::fcntl::{Flock, FlockArg};
+
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 
 use crate::Outcome;
@@ -31,20 +38,23 @@ pub(crate) fn become_one() -> Option<Outcome<()>> {
         "floor-async" => Some(async_echo(&number)),
         "floor-hub" => Some(hub(&number)),
         "floor-relay" => Some(relay(&number)),
+        "floor-async-hub" => Some(async_hub(&number)),
+        "floor-async-relay" => Some(async_relay(&number)),
+        "floor-owner" => Some(owner(Path::new(&number))),
         _ => None,
     }
 }
 
 /// Returns the command that starts a floor.
-pub(crate) fn command(role: &str, number: usize) -> Outcome<Command> {
+pub(crate) fn command(role: &str, argument: impl Display) -> Outcome<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(role).arg(number.to_string()).env_clear();
+    command.arg(role).arg(argument.to_string()).env_clear();
     Ok(command)
 }
 
-/// Starts a hub; returns it and its port.
-pub(crate) fn start_hub(bytes: usize) -> Outcome<(Client, usize)> {
-    let mut hub = Client::start(command("floor-hub", bytes)?)?;
+/// Starts a hub of this role; returns it and its port.
+pub(crate) fn start_hub(role: &str, bytes: usize) -> Outcome<(Client, usize)> {
+    let mut hub = Client::start(command(role, bytes)?)?;
     let port = hub.line()?.trim().parse()?;
     Ok((hub, port))
 }
@@ -55,27 +65,108 @@ fn echo(bytes: &str) -> Outcome<()> {
 }
 
 fn async_echo(bytes: &str) -> Outcome<()> {
-    let padding = "x".repeat(bytes.parse::<usize>()?.saturating_sub(90));
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        let input = std::io::stdin().as_fd().try_clone_to_owned()?;
-        let output = std::io::stdout().as_fd().try_clone_to_owned()?;
-        let input = pipe::Receiver::from_owned_fd(input)?;
-        let mut output = pipe::Sender::from_owned_fd(output)?;
-        let mut lines = tokio::io::BufReader::new(input).lines();
-        while let Some(line) = lines.next_line().await? {
-            let request: Value = serde_json::from_str(&line)?;
-            let Some(id) = request.get("id") else {
-                continue;
-            };
-            let content = json!([{ "type": "text", "text": padding }]);
-            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "content": content } });
-            output.write_all(format!("{answer}\n").as_bytes()).await?;
-        }
-        Ok(())
+    let padding = padding(bytes)?;
+    event_loop()?.block_on(async {
+        let (input, output) = async_stdio()?;
+        async_answers(input, output, &padding).await
     })
+}
+
+fn async_hub(bytes: &str) -> Outcome<()> {
+    let padding = padding(bytes)?;
+    event_loop()?.block_on(async {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        println!("{}", listener.local_addr()?.port());
+        let (mut input, _output) = async_stdio()?;
+        let mut nowhere = tokio::io::sink();
+        let serve = async {
+            loop {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                let padding = padding.clone();
+                tokio::spawn(async move {
+                    let (input, output) = stream.into_split();
+                    // A relay that goes away in the middle is none of the hub's business.
+                    drop(async_answers(input, output, &padding).await);
+                });
+            }
+        };
+        // The end of stdin is the end of the hub.
+        tokio::select! {
+            served = serve => served,
+            ended = tokio::io::copy(&mut input, &mut nowhere) => Ok(ended.map(drop)?),
+        }
+    })
+}
+
+fn async_relay(port: &str) -> Outcome<()> {
+    event_loop()?.block_on(async {
+        let port = port.parse::<u16>()?;
+        let stream = tokio::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+        stream.set_nodelay(true)?;
+        let (mut answers, mut requests) = stream.into_split();
+        let (mut input, mut output) = async_stdio()?;
+        tokio::select! {
+            ended = tokio::io::copy(&mut input, &mut requests) => Ok(ended.map(drop)?),
+            ended = tokio::io::copy(&mut answers, &mut output) => Ok(ended.map(drop)?),
+        }
+    })
+}
+
+fn event_loop() -> Outcome<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    Ok(builder.enable_all().build()?)
+}
+
+fn async_stdio() -> Outcome<(pipe::Receiver, pipe::Sender)> {
+    let input = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let output = std::io::stdout().as_fd().try_clone_to_owned()?;
+    Ok((
+        pipe::Receiver::from_owned_fd(input)?,
+        pipe::Sender::from_owned_fd(output)?,
+    ))
+}
+
+async fn async_answers(
+    input: impl AsyncRead + Unpin,
+    mut output: impl AsyncWrite + Unpin,
+    padding: &str,
+) -> Outcome<()> {
+    let mut lines = tokio::io::BufReader::new(input).lines();
+    while let Some(line) = lines.next_line().await? {
+        let request: Value = serde_json::from_str(&line)?;
+        let Some(id) = request.get("id") else {
+            continue;
+        };
+        let content = json!([{ "type": "text", "text": padding }]);
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "content": content } });
+        output.write_all(format!("{answer}\n").as_bytes()).await?;
+    }
+    Ok(())
+}
+
+/// What an answer of so many bytes holds beside its envelope.
+fn padding(bytes: &str) -> Outcome<String> {
+    Ok("x".repeat(bytes.parse::<usize>()?.saturating_sub(90)))
+}
+
+fn owner(folder: &Path) -> Outcome<()> {
+    let lock = File::options()
+        .create(true)
+        .append(true)
+        .open(folder.join("lock"))?;
+    let _lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let board = rusqlite::Connection::open(folder.join("board"))?;
+    board.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
+    board.execute_batch(
+        "PRAGMA synchronous=NORMAL; CREATE TABLE IF NOT EXISTS owner (epoch INTEGER);
+         INSERT INTO owner VALUES (1);",
+    )?;
+    let document = folder.join("document.new");
+    std::fs::write(&document, listener.local_addr()?.to_string())?;
+    std::fs::rename(&document, folder.join("document"))?;
+    echo("400")
 }
 
 fn hub(bytes: &str) -> Outcome<()> {
@@ -120,7 +211,7 @@ fn copy(mut from: impl Read, mut to: impl Write) -> Outcome<()> {
 fn answer_lines(mut input: impl BufRead, mut output: impl Write, bytes: usize) -> Outcome<()> {
     let mut line = String::new();
     let mut answer = String::new();
-    let padding = "x".repeat(bytes.saturating_sub(90));
+    let padding = padding(&bytes.to_string())?;
     loop {
         line.clear();
         if input.read_line(&mut line)? == 0 {
