@@ -34,6 +34,9 @@ _majordomus() {
             majordomus,generate)
                 cmd="majordomus__subcmd__generate"
                 ;;
+            majordomus,init)
+                cmd="majordomus__subcmd__init"
+                ;;
             majordomus,mcp)
                 cmd="majordomus__subcmd__mcp"
                 ;;
@@ -62,7 +65,7 @@ _majordomus() {
 
     case "${cmd}" in
         majordomus)
-            opts="-h -V --repo --help --version mcp serve status stop peers announce capabilities describe call open generate validate completions"
+            opts="-h -V --repo --help --version mcp serve init status stop peers announce capabilities describe call open generate validate completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -190,6 +193,28 @@ _majordomus() {
             case "${prev}" in
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__init)
+            opts="-y -h -V --client --all --undo --yes --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --client)
+                    COMPREPLY=($(compgen -W "claude gemini codex copilot qwen opencode vscode cursor zed" -- "${cur}"))
                     return 0
                     ;;
                 --repo)

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::commands::{
-    announce, call, capabilities, completions, describe, generate, mcp, open, peers, serve, status,
-    stop, validate,
+    announce, call, capabilities, completions, describe, generate, init, mcp, open, peers, serve,
+    status, stop, validate,
 };
 use super::context::Context;
 use super::report::Outcome;
@@ -47,6 +47,8 @@ pub enum Command {
     Mcp(mcp::Args),
     /// Run the checkout's shared server without a client of its own
     Serve(serve::Args),
+    /// Tell the clients in use how to start this checkout's server, or take that back
+    Init(init::Args),
     /// Show the checkout's server, or what was found in its place
     Status(status::Args),
     /// End a `serve` server; with clients attached, hand ownership to one of them
@@ -86,6 +88,7 @@ impl Command {
         match self {
             Self::Mcp(args) => mcp::run(args, context),
             Self::Serve(args) => serve::run(args, context),
+            Self::Init(args) => init::run(args, context),
             Self::Status(args) => status::run(args, context),
             Self::Stop(args) => stop::run(args, context),
             Self::Peers(args) => peers::run(args, context),

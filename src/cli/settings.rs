@@ -42,8 +42,10 @@ const BROWSER: &str = "BROWSER";
 const DISPLAY: &str = "DISPLAY";
 /// A Wayland display, which can show a browser.
 const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
-/// Where `xdg-open` or `open` is looked for.
+/// Where `xdg-open` or `open` is looked for, and the clients and the executable of `init`.
 const PATH: &str = "PATH";
+/// The person's folder.
+const HOME: &str = "HOME";
 
 /// Every variable, in the order of the reference.
 pub const VARIABLES: &[Variable] = &[
@@ -119,8 +121,14 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: PATH,
         reader: Reader::Executable,
-        effect: "where `open` looks for what it starts",
-        default: "`open` prints a file to open",
+        effect: "where `open` looks for what it starts, and `init` for clients and for the executable that they will start",
+        default: "`open` prints a file to open; `init` writes nothing",
+    },
+    Variable {
+        name: HOME,
+        reader: Reader::Executable,
+        effect: "a client that has a folder below it is in use, for `init`",
+        default: "a client is in use that `PATH` names or that has a file in the checkout",
     },
 ];
 
@@ -139,6 +147,8 @@ pub struct Settings {
     pub display: bool,
     /// The folders of `PATH`.
     pub path: Vec<PathBuf>,
+    /// The person's folder.
+    pub home: Option<PathBuf>,
 }
 
 impl Settings {
@@ -160,6 +170,7 @@ impl Settings {
                 || get(DISPLAY).is_some()
                 || get(WAYLAND_DISPLAY).is_some(),
             path: folders(get(PATH)),
+            home: get(HOME).map(PathBuf::from),
         }
     }
 
@@ -180,7 +191,8 @@ impl Settings {
     }
 
     /// Finds a program as a shell does: a path as it is, a name in `PATH`.
-    fn find(&self, program: &Path) -> Option<PathBuf> {
+    #[must_use]
+    pub fn find(&self, program: &Path) -> Option<PathBuf> {
         if program.components().count() > 1 {
             return program.is_file().then(|| program.to_owned());
         }

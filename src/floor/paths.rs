@@ -213,6 +213,11 @@ impl Site {
         self.state_dir().join("open.html")
     }
 
+    /// Returns the file in which `init` keeps what client files were before.
+    pub fn init_record(&self) -> PathBuf {
+        self.state_dir().join("init.json")
+    }
+
     /// Returns the folder that all worktrees share, or what takes its place.
     pub fn shared_dir(&self) -> PathBuf {
         match &self.0.checkout {

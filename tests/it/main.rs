@@ -24,6 +24,7 @@ mod flags;
 mod hostile;
 mod http;
 mod http_mcp;
+mod init;
 mod json;
 mod launcher;
 mod lease;

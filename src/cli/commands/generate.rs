@@ -89,8 +89,7 @@ fn verdict(args: &Args, stale: &[&Generated]) -> Exit {
 
 fn source_tree(context: &Context) -> Result<PathBuf, Failure> {
     let root = context.checkout()?.root().to_owned();
-    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
-    if manifest.lines().any(|line| line.trim() == PACKAGE) {
+    if is_source_tree(&root) {
         Ok(root)
     } else {
         Err(Failure::new(
@@ -99,6 +98,12 @@ fn source_tree(context: &Context) -> Result<PathBuf, Failure> {
         )
         .hint("majordomus generate --out FOLDER"))
     }
+}
+
+/// Whether majordomus itself is built here.
+pub(super) fn is_source_tree(root: &Path) -> bool {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+    manifest.lines().any(|line| line.trim() == PACKAGE)
 }
 
 fn is_stale(root: &Path, file: &Generated) -> bool {

@@ -6,6 +6,7 @@ pub mod capabilities;
 pub mod completions;
 pub mod describe;
 pub mod generate;
+pub mod init;
 pub mod mcp;
 pub mod open;
 pub mod peers;

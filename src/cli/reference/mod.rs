@@ -46,7 +46,7 @@ pub fn files(registry: &Registry) -> Result<Vec<Generated>, Failure> {
             completions::script(*shell),
         ));
     }
-    for file in clients::files() {
+    for file in clients::launcher::files() {
         files.push(generated(file.path, file.text));
     }
     files.sort_by(|one, other| one.path.cmp(&other.path));

@@ -1,0 +1,255 @@
+//! `majordomus init`: tells the clients in use how to start the server of this checkout, and `--undo` takes it back.
+//!
+//! Each client file gets one entry; every byte beside it stays ([`crate::clients::merge`]). What a file was before is kept
+//! in a *record* below `.ai/local`, so that `--undo` gives back exactly that ([`record`]); where the file was changed since,
+//! or the record is gone, the entry alone is taken out.
+
+mod plan;
+mod record;
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use serde_json::json;
+use similar::TextDiff;
+
+use self::plan::File;
+use self::record::Record;
+use crate::cli::arguments::Json;
+use crate::cli::commands::generate;
+use crate::cli::context::Context;
+use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::screen::{Mark, clean};
+use crate::clients::known::{CLIENTS, COMMAND, Client};
+use crate::floor::paths::{Explicit, Site};
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Write for this client, in use or not; may be given several times
+    #[arg(long, value_name = "CLIENT", value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.word)))]
+    pub client: Vec<String>,
+
+    /// Write for every client that is known
+    #[arg(long, conflicts_with = "client")]
+    pub all: bool,
+
+    /// Take back what was written
+    #[arg(long)]
+    pub undo: bool,
+
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+
+    /// How to print; without `--yes` nothing is written
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// Shows what would change, asks, and writes it.
+///
+/// # Errors
+/// When the executable is not in `PATH`, nobody is there to ask, or a file cannot be written.
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    // Without git and without `.ai`, this folder becomes the checkout.
+    let site = match context.site()? {
+        Some(site) => site,
+        None => Site::discover(Path::new("."), Explicit::Yes)
+            .map_err(|error| Failure::from_error(&error))?
+            .ok_or_else(|| Failure::new(Exit::Failed, "this folder cannot be read"))?,
+    };
+    if generate::is_source_tree(site.root()) {
+        return Err(Failure::new(
+            Exit::Failed,
+            "this is the source tree of majordomus, whose client files start a build of it",
+        )
+        .hint("majordomus generate"));
+    }
+    let record = Record::read(&site);
+    let files = if args.undo {
+        plan::undo(&site, &record)
+    } else {
+        executable(context)?;
+        plan::init(site.root(), &wanted(args, &site, context))
+    };
+    let changes: Vec<&File> = files.iter().filter(|file| file.is_change()).collect();
+    if !args.form.json {
+        show(&files, context)?;
+        if changes.is_empty() {
+            return verdict(&files, "nothing to write", context);
+        }
+        if !args.yes && !agreed(changes.len(), context)? {
+            return Err(Failure::new(Exit::Failed, "nothing was written"));
+        }
+    }
+    let written = !changes.is_empty() && (args.yes || !args.form.json);
+    if written {
+        write(&site, record, &changes, args.undo)?;
+    }
+    if args.form.json {
+        let files: Vec<_> = files.iter().map(File::json).collect();
+        context
+            .screen
+            .json(&json!({ "written": written, "files": files }))?;
+        return Ok(Exit::Done);
+    }
+    let count = changes.len();
+    let done = format!(
+        "{count} {} written",
+        if count == 1 { "file" } else { "files" }
+    );
+    verdict(&files, &done, context)?;
+    if !args.undo {
+        next(&changes, context);
+    }
+    Ok(Exit::Done)
+}
+
+/// The clients of this call: those that were named, else the usual ones that are in use, else all of the usual ones.
+fn wanted(args: &Args, site: &Site, context: &Context) -> Vec<&'static Client> {
+    if args.all {
+        return CLIENTS.iter().collect();
+    }
+    if !args.client.is_empty() {
+        let named = |client: &&Client| args.client.iter().any(|word| word == client.word);
+        return CLIENTS.iter().filter(named).collect();
+    }
+    let usual = || CLIENTS.iter().filter(|client| client.usual);
+    let in_use: Vec<_> = usual()
+        .filter(|client| is_in_use(client, site.root(), context))
+        .collect();
+    if !in_use.is_empty() {
+        return in_use;
+    }
+    context.screen.note(
+        "no client was found on this machine; the files are those of Claude Code, Gemini CLI and Codex",
+    );
+    usual().collect()
+}
+
+fn is_in_use(client: &Client, root: &Path, context: &Context) -> bool {
+    let home = context.settings.home.as_ref();
+    root.join(client.path).exists()
+        || home.is_some_and(|home| home.join(client.home).exists())
+        || context.settings.find(Path::new(client.program)).is_some()
+}
+
+/// Finds the executable as a client will.
+fn executable(context: &Context) -> Result<PathBuf, Failure> {
+    context.settings.find(Path::new(COMMAND)).ok_or_else(|| {
+        Failure::new(
+            Exit::Failed,
+            "`majordomus` is not in PATH, and clients start it by that name",
+        )
+        .hint("cargo install --path . (in the source tree; then see that ~/.cargo/bin is in PATH)")
+    })
+}
+
+/// Prints each change as a diff, and what is left alone.
+fn show(files: &[File], context: &Context) -> Result<(), Failure> {
+    let mut text = String::new();
+    for file in files {
+        if let Some((before, after)) = file.texts() {
+            let diff = TextDiff::from_lines(before, after);
+            let names = (
+                if before.is_empty() {
+                    "/dev/null"
+                } else {
+                    file.path
+                },
+                if after.is_empty() {
+                    "/dev/null"
+                } else {
+                    file.path
+                },
+            );
+            let mut unified = diff.unified_diff();
+            for line in unified.header(names.0, names.1).to_string().lines() {
+                let mark = match line.as_bytes().first() {
+                    Some(b'+') => Some(Mark::Green),
+                    Some(b'-') => Some(Mark::Red),
+                    _ => None,
+                };
+                // A tab is what it is; everything else that moves a cursor is shown as something strange.
+                let line = line.split('\t').map(clean).collect::<Vec<_>>().join("\t");
+                text.push_str(&mark.map_or(line.clone(), |mark| context.screen.mark(mark, &line)));
+                text.push('\n');
+            }
+        }
+    }
+    context.screen.print(&text)
+}
+
+/// Says how it ended; files that were left alone are a failure, after everything else was done.
+fn verdict(files: &[File], done: &str, context: &Context) -> Outcome {
+    let left: Vec<String> = files.iter().filter_map(File::left).collect();
+    if left.is_empty() {
+        context.screen.note(done);
+        return Ok(Exit::Done);
+    }
+    context.screen.note(done);
+    let mut failure = Failure::new(Exit::Failed, String::new());
+    failure.causes = left;
+    Err(failure.hint("majordomus init --json, which has the entry to add by hand"))
+}
+
+/// Asks at a terminal; anywhere else nobody can agree.
+fn agreed(count: usize, context: &Context) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(
+            Failure::new(Exit::Failed, "nothing was written: nobody is there to ask")
+                .hint("the same command with --yes"),
+        );
+    }
+    let files = if count == 1 {
+        "this file"
+    } else {
+        "these files"
+    };
+    context.screen.note(&format!("write {files}? [y/N]"));
+    let mut line = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot read the answer: {error}")))?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// Writes the record first: a process that is killed in between leaves nothing that `--undo` does not know.
+fn write(site: &Site, mut record: Record, changes: &[&File], undo: bool) -> Result<(), Failure> {
+    site.prepare().map_err(|error| {
+        let hint = error.hint();
+        Failure::from_error(&error).hint(hint)
+    })?;
+    if !undo {
+        for file in changes {
+            record.note(site.root(), file);
+        }
+        record.write(site)?;
+    }
+    for file in changes {
+        file.apply(site.root(), &record)?;
+    }
+    if undo {
+        Record::remove(site)?;
+    }
+    Ok(())
+}
+
+/// Says what each client asks for, and where to look.
+fn next(changes: &[&File], context: &Context) {
+    let paths: Vec<&str> = changes.iter().map(|file| file.path).collect();
+    for client in CLIENTS.iter().filter(|client| paths.contains(&client.path)) {
+        let in_use = context.settings.find(Path::new(client.program)).is_some();
+        if client.usual || in_use {
+            context
+                .screen
+                .note(&format!("{} {}", client.title, client.gate));
+        }
+    }
+    context
+        .screen
+        .note("open a client here, then: majordomus status");
+}

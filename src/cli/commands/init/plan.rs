@@ -1,0 +1,212 @@
+//! What would change in each client file: read, compared, nothing written.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::record::Record;
+use crate::cli::report::{Exit, Failure};
+use crate::clients::known::{CLIENTS, Client};
+use crate::clients::merge::{self, Found, LONGEST};
+use crate::floor::fs::{self, FileError};
+use crate::floor::paths::Site;
+
+/// The mode of a client file that was not there before.
+const MODE: u32 = 0o644;
+
+/// What happens to a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It stays.
+    None,
+    /// It is there afterwards and was not before.
+    Make(String),
+    /// It changes from the first text to the second.
+    Edit(String, String),
+    /// It goes; this is what stood in it.
+    Remove(String),
+    /// It is left alone, for this reason.
+    Leave(String),
+}
+
+/// One client file of the plan.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Where it is, from the root.
+    pub(super) path: &'static str,
+    /// What happens to it.
+    pub(super) change: Change,
+    client: &'static Client,
+}
+
+impl File {
+    pub(super) fn is_change(&self) -> bool {
+        !matches!(self.change, Change::None | Change::Leave(_))
+    }
+
+    /// The text before and after, empty for a file that is not there.
+    pub(super) fn texts(&self) -> Option<(&str, &str)> {
+        match &self.change {
+            Change::None | Change::Leave(_) => None,
+            Change::Make(after) => Some(("", after)),
+            Change::Edit(before, after) => Some((before, after)),
+            Change::Remove(before) => Some((before, "")),
+        }
+    }
+
+    /// Why it is left alone, if it is.
+    pub(super) fn left(&self) -> Option<String> {
+        match &self.change {
+            Change::Leave(reason) => Some(format!("{} {reason}, and is left as it is", self.path)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let (change, reason) = match &self.change {
+            Change::None => ("none", None),
+            Change::Make(_) => ("make", None),
+            Change::Edit(..) => ("edit", None),
+            Change::Remove(_) => ("remove", None),
+            Change::Leave(reason) => ("leave", Some(reason)),
+        };
+        let clients = CLIENTS.iter().filter(|client| client.path == self.path);
+        let clients: Vec<_> = clients.map(|client| client.title).collect();
+        json!({
+            "path": self.path,
+            "change": change,
+            "reason": reason,
+            "clients": clients,
+            "entry": self.client.entry(),
+        })
+    }
+
+    /// Makes it so.
+    pub(super) fn apply(&self, root: &Path, record: &Record) -> Result<(), Failure> {
+        let path = root.join(self.path);
+        let failed = |error: std::io::Error| {
+            Failure::new(Exit::Failed, format!("cannot write {}: {error}", self.path))
+                .hint(format!("ls -ld {}", self.path))
+        };
+        match &self.change {
+            Change::None | Change::Leave(_) => Ok(()),
+            Change::Make(after) | Change::Edit(_, after) => {
+                if let Some(folder) = path.parent() {
+                    std::fs::create_dir_all(folder).map_err(failed)?;
+                }
+                fs::rewrite(&path, after.as_bytes(), MODE).map_err(failed)
+            }
+            Change::Remove(_) => {
+                std::fs::remove_file(&path).map_err(failed)?;
+                if record.made_folder(self.path)
+                    && let Some(folder) = path.parent()
+                {
+                    // Somebody may have put something else there since; then it stays.
+                    let _kept = std::fs::remove_dir(folder);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Plans the entries of these clients.
+pub(super) fn init(root: &Path, clients: &[&'static Client]) -> Vec<File> {
+    each_path(clients, |client| {
+        let entry = client.entry();
+        Ok(match read(root, client)? {
+            None => Change::Make(merged(merge::put("", client.format, &entry))?),
+            Some(before) => {
+                let after = merged(merge::put(&before, client.format, &entry))?;
+                if after == before {
+                    Change::None
+                } else {
+                    Change::Edit(before, after)
+                }
+            }
+        })
+    })
+}
+
+/// Plans the way back.
+pub(super) fn undo(site: &Site, record: &Record) -> Vec<File> {
+    let clients: Vec<&'static Client> = CLIENTS.iter().collect();
+    each_path(&clients, |client| {
+        let Some(now) = read(site.root(), client)? else {
+            return Ok(Change::None);
+        };
+        let known = record.of(client.path);
+        if let Some(known) = known.filter(|known| known.after == now) {
+            return Ok(match &known.before {
+                Some(before) => Change::Edit(now, before.clone()),
+                None => Change::Remove(now),
+            });
+        }
+        match merge::look(&now, client.format, &client.entry()) {
+            Ok(Found::Same) => {}
+            Ok(Found::Other) if known.is_some() => {
+                return Err("has another entry under our name by now".to_owned());
+            }
+            // A file that cannot be read and was never written here is somebody else's business.
+            Err(error) if known.is_some() => return Err(error.to_string()),
+            _ => return Ok(Change::None),
+        }
+        let after = merged(merge::take(&now, client.format))?;
+        let was_made = known.is_some_and(|known| known.before.is_none());
+        Ok(if was_made && ["", "{}"].contains(&after.trim()) {
+            Change::Remove(now)
+        } else {
+            Change::Edit(now, after)
+        })
+    })
+}
+
+/// One file for each path: several clients may read it.
+fn each_path(
+    clients: &[&'static Client],
+    plan: impl Fn(&'static Client) -> Result<Change, String>,
+) -> Vec<File> {
+    let mut files: Vec<File> = Vec::new();
+    for client in clients {
+        if files.iter().any(|file| file.path == client.path) {
+            continue;
+        }
+        files.push(File {
+            path: client.path,
+            change: plan(client).unwrap_or_else(Change::Leave),
+            client,
+        });
+    }
+    files
+}
+
+fn merged(text: Result<String, merge::Unmergeable>) -> Result<String, String> {
+    text.map_err(|error| error.to_string())
+}
+
+/// Reads a client file; no link is followed, since it could lead out of the checkout.
+fn read(root: &Path, client: &Client) -> Result<Option<String>, String> {
+    let path = root.join(client.path);
+    let folders = Path::new(client.path).ancestors().skip(1);
+    for folder in folders
+        .map(|folder| root.join(folder))
+        .filter(|at| at != root)
+    {
+        if std::fs::symlink_metadata(&folder).is_ok_and(|found| !found.is_dir()) {
+            return Err("stands in something that is no folder".to_owned());
+        }
+    }
+    match fs::read_plain(&path, LONGEST) {
+        Ok((bytes, _)) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| "is not UTF-8 text".to_owned()),
+        Err(FileError::Absent) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether the folder of a client file is there.
+pub(super) fn has_folder(root: &Path, path: &str) -> bool {
+    let folder: Option<PathBuf> = Path::new(path).parent().map(|folder| root.join(folder));
+    folder.is_none_or(|folder| folder.is_dir())
+}

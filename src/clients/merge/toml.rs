@@ -1,0 +1,156 @@
+//! The entry in a TOML file. A table can stand at the end of any file, so a new one is added as text; only what is there
+//! already goes through a document.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use serde_json::Value;
+use toml_edit::{DocumentMut, InlineTable, Item, TableLike};
+
+use super::Unmergeable;
+
+/// Reads a whole file.
+pub(super) fn read(text: &str) -> Result<Value, Unmergeable> {
+    Ok(value_of(document(text)?.as_item()))
+}
+
+fn document(text: &str) -> Result<DocumentMut, Unmergeable> {
+    text.parse()
+        .map_err(|error: toml_edit::TomlError| Unmergeable::Syntax(error.message().to_owned()))
+}
+
+/// Puts the entry in.
+pub(super) fn put(
+    text: &str,
+    [container, name]: [&str; 2],
+    entry: &Value,
+) -> Result<String, Unmergeable> {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut lines = format!("[{container}.{name}]{end}");
+    for (key, value) in entry.as_object().into_iter().flatten() {
+        // Writing to a String cannot fail.
+        let _ = write!(lines, "{key} = {}{end}", input(value));
+    }
+    if let Some(block) = block(text, [container, name]) {
+        return Ok(format!(
+            "{}{lines}{}",
+            &text[..block.start],
+            &text[block.end..]
+        ));
+    }
+    let mut whole = document(text)?;
+    let servers = match whole.get_mut(container) {
+        None => None,
+        Some(item) => Some(
+            item.as_table_like_mut()
+                .ok_or_else(|| Unmergeable::Shape(container.to_owned()))?,
+        ),
+    };
+    // A header that is spelled in another way.
+    if servers
+        .as_ref()
+        .is_some_and(|servers| servers.contains_key(name) && !is_inline(*servers))
+    {
+        return Err(Unmergeable::Entangled);
+    }
+    if let Some(servers) = servers.filter(|servers| is_inline(*servers)) {
+        let members = entry.as_object().into_iter().flatten();
+        let table: InlineTable = members.map(|(key, value)| (key, input(value))).collect();
+        servers.insert(name, Item::Value(table.into()));
+        return Ok(whole.to_string());
+    }
+    let mut changed = text.to_owned();
+    if !changed.is_empty() {
+        if !changed.ends_with('\n') {
+            changed.push_str(end);
+        }
+        changed.push_str(end);
+    }
+    changed.push_str(&lines);
+    Ok(changed)
+}
+
+/// Takes the entry out.
+pub(super) fn take(text: &str, [container, name]: [&str; 2]) -> Result<String, Unmergeable> {
+    if let Some(block) = block(text, [container, name]) {
+        // The empty line that stands before it came with it.
+        let before = &text[..block.start];
+        let shorter = before.strip_suffix('\n').unwrap_or(before);
+        let shorter = shorter.strip_suffix('\r').unwrap_or(shorter);
+        let before = if shorter.ends_with('\n') {
+            shorter
+        } else {
+            before
+        };
+        return Ok(format!("{before}{}", &text[block.end..]));
+    }
+    let mut whole = document(text)?;
+    let servers = whole.get_mut(container).and_then(Item::as_table_like_mut);
+    if let Some(servers) = servers {
+        servers.remove(name);
+        if servers.is_empty() {
+            whole.remove(container);
+        }
+    }
+    Ok(whole.to_string())
+}
+
+/// The lines of the entry and of the tables below it, where it has a header of its own; comments behind belong to others.
+fn block(text: &str, [container, name]: [&str; 2]) -> Option<Range<usize>> {
+    let header = format!("[{container}.{name}]");
+    let below = format!("[{container}.{name}.");
+    let mut range: Option<Range<usize>> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim();
+        let (begin, end) = (at, at + line.len());
+        at = end;
+        match &mut range {
+            None if words.starts_with(&header) => range = Some(begin..end),
+            None => {}
+            Some(_) if words.starts_with('[') && !words.starts_with(&below) => break,
+            Some(range) if !words.is_empty() && !words.starts_with('#') => range.end = end,
+            Some(_) => {}
+        }
+    }
+    range
+}
+
+/// Whether a table is written in one line or with dots, where no header can add to it.
+fn is_inline(table: &dyn TableLike) -> bool {
+    table.is_dotted() || table.get_values().len() == table.len() && !table.is_empty()
+}
+
+fn input(value: &Value) -> toml_edit::Value {
+    match value {
+        Value::Bool(value) => (*value).into(),
+        Value::Array(items) => items.iter().map(input).collect(),
+        Value::String(text) => text.as_str().into(),
+        other => other.to_string().into(),
+    }
+}
+
+/// Turns TOML into JSON for a comparison; what JSON has no word for becomes its text.
+fn value_of(item: &Item) -> Value {
+    match item {
+        Item::None => Value::Null,
+        Item::ArrayOfTables(tables) => tables.iter().map(|table| table_of(table)).collect(),
+        Item::Table(table) => table_of(table),
+        Item::Value(toml_edit::Value::InlineTable(table)) => table_of(table),
+        Item::Value(toml_edit::Value::Array(items)) => items
+            .iter()
+            .map(|value| value_of(&Item::Value(value.clone())))
+            .collect(),
+        Item::Value(toml_edit::Value::String(text)) => text.value().as_str().into(),
+        Item::Value(toml_edit::Value::Boolean(value)) => (*value.value()).into(),
+        Item::Value(toml_edit::Value::Integer(value)) => (*value.value()).into(),
+        Item::Value(other) => other.to_string().trim().into(),
+    }
+}
+
+fn table_of(table: &dyn TableLike) -> Value {
+    let members = table
+        .iter()
+        .map(|(name, item)| (name.to_owned(), value_of(item)));
+    Value::Object(members.collect())
+}
