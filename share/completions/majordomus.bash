@@ -19,6 +19,9 @@ _majordomus() {
             majordomus,announce)
                 cmd="majordomus__subcmd__announce"
                 ;;
+            majordomus,bug-report)
+                cmd="majordomus__subcmd__bug__subcmd__report"
+                ;;
             majordomus,call)
                 cmd="majordomus__subcmd__call"
                 ;;
@@ -31,11 +34,20 @@ _majordomus() {
             majordomus,describe)
                 cmd="majordomus__subcmd__describe"
                 ;;
+            majordomus,doctor)
+                cmd="majordomus__subcmd__doctor"
+                ;;
             majordomus,generate)
                 cmd="majordomus__subcmd__generate"
                 ;;
             majordomus,init)
                 cmd="majordomus__subcmd__init"
+                ;;
+            majordomus,logs)
+                cmd="majordomus__subcmd__logs"
+                ;;
+            majordomus,man)
+                cmd="majordomus__subcmd__man"
                 ;;
             majordomus,mcp)
                 cmd="majordomus__subcmd__mcp"
@@ -65,7 +77,7 @@ _majordomus() {
 
     case "${cmd}" in
         majordomus)
-            opts="-h -V --repo --help --version mcp serve init status stop peers announce capabilities describe call open generate validate completions"
+            opts="-h -V --repo --help --version mcp serve init doctor logs bug-report status stop peers announce capabilities describe call open generate validate completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -97,6 +109,24 @@ _majordomus() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__bug__subcmd__report)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -184,6 +214,24 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__doctor)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__generate)
             opts="-h -V --check --out --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -217,6 +265,50 @@ _majordomus() {
                     COMPREPLY=($(compgen -W "claude gemini codex copilot qwen opencode vscode cursor zed" -- "${cur}"))
                     return 0
                     ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__logs)
+            opts="-f -n -h -V --follow --lines --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --lines)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__man)
+            opts="-h -V --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

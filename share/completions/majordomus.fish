@@ -30,6 +30,9 @@ complete -c majordomus -n "__fish_majordomus_needs_command" -s V -l version -d '
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "mcp" -d 'Serve one MCP client on standard input and output, through the checkout\'s shared server'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "serve" -d 'Run the checkout\'s shared server without a client of its own'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "init" -d 'Tell the clients in use how to start this checkout\'s server, or take that back'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "doctor" -d 'Walk the whole path from the checkout to a client\'s answer, and say where it breaks'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "logs" -d 'Print what the servers of this checkout logged'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "bug-report" -d 'Print what somebody who helps needs to know, without secrets and paths'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "status" -d 'Show the checkout\'s server, or what was found in its place'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "stop" -d 'End a `serve` server; with clients attached, hand ownership to one of them'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "peers" -d 'List who works in this checkout, on what, and where they meet'
@@ -41,6 +44,7 @@ complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "open" -d 'Ope
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "generate" -d 'Write the files that are projections of the source: OpenAPI, reference, client files, completions'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "validate" -d 'Check the registry and every projection of it'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "man" -d 'Print a manual page'
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l port -d 'Serve at this port, in place of the checkout\'s own' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand mcp" -l inspect -d 'Print what would be served, and go: no port, no lease, nothing written'
@@ -72,6 +76,20 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand init" -s y -l yes 
 complete -c majordomus -n "__fish_majordomus_using_subcommand init" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand init" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand init" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand doctor" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand doctor" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand doctor" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand logs" -s n -l lines -d 'How many of the last lines to begin with' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand logs" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand logs" -s f -l follow -d 'Go on with what comes, until interrupted'
+complete -c majordomus -n "__fish_majordomus_using_subcommand logs" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand logs" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand logs" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand bug-report" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand bug-report" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand bug-report" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand bug-report" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand status" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand status" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand status" -s h -l help -d 'Print help'
@@ -120,3 +138,6 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand validate" -s V -l 
 complete -c majordomus -n "__fish_majordomus_using_subcommand completions" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand completions" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand man" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand man" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand man" -s V -l version -d 'Print version'

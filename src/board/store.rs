@@ -20,9 +20,11 @@
 //! Absent: any read or write on the start path but the epoch.
 
 mod error;
+mod examine;
 mod file;
 
 pub use error::StoreError;
+pub use examine::{Condition, examine};
 
 use std::collections::VecDeque;
 use std::io;

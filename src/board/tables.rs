@@ -70,9 +70,12 @@ pub(super) struct AnnouncementRow {
     pub(super) until: Option<u64>,
 }
 
+/// The version of this program's schema.
+pub(super) const VERSION: usize = STEPS.len();
+
 /// Brings the file to this program's schema.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    let known = i64::try_from(VERSION).unwrap_or(i64::MAX);
     let version = |connection: &Connection| -> rusqlite::Result<i64> {
         connection.query_row("PRAGMA user_version", [], |row| row.get(0))
     };

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::commands::{
-    announce, call, capabilities, completions, describe, generate, init, mcp, open, peers, serve,
-    status, stop, validate,
+    announce, bug_report, call, capabilities, completions, describe, doctor, generate, init, logs,
+    man, mcp, open, peers, serve, status, stop, validate,
 };
 use super::context::Context;
 use super::report::Outcome;
@@ -49,6 +49,12 @@ pub enum Command {
     Serve(serve::Args),
     /// Tell the clients in use how to start this checkout's server, or take that back
     Init(init::Args),
+    /// Walk the whole path from the checkout to a client's answer, and say where it breaks
+    Doctor(doctor::Args),
+    /// Print what the servers of this checkout logged
+    Logs(logs::Args),
+    /// Print what somebody who helps needs to know, without secrets and paths
+    BugReport(bug_report::Args),
     /// Show the checkout's server, or what was found in its place
     Status(status::Args),
     /// End a `serve` server; with clients attached, hand ownership to one of them
@@ -71,6 +77,8 @@ pub enum Command {
     Validate(validate::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Print a manual page
+    Man(man::Args),
 }
 
 impl Command {
@@ -89,6 +97,9 @@ impl Command {
             Self::Mcp(args) => mcp::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Init(args) => init::run(args, context),
+            Self::Doctor(args) => doctor::run(args, context),
+            Self::Logs(args) => logs::run(args, context),
+            Self::BugReport(args) => bug_report::run(args, context),
             Self::Status(args) => status::run(args, context),
             Self::Stop(args) => stop::run(args, context),
             Self::Peers(args) => peers::run(args, context),
@@ -100,6 +111,7 @@ impl Command {
             Self::Generate(args) => generate::run(args, context),
             Self::Validate(args) => validate::run(args, context),
             Self::Completions(args) => completions::run(args, context),
+            Self::Man(args) => man::run(args, context),
         }
     }
 }
@@ -121,8 +133,8 @@ mod tests {
             let takes = command
                 .get_arguments()
                 .any(|argument| argument.get_long() == Some("json"));
-            // A completion script is no JSON value, and `serve` prints no data.
-            let exempt = ["completions", "serve"].contains(&command.get_name());
+            // Scripts and manual pages are no JSON values, and `serve` prints no data.
+            let exempt = ["completions", "man", "serve"].contains(&command.get_name());
             assert_eq!(takes, !exempt, "{}", command.get_name());
         }
     }

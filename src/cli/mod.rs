@@ -13,9 +13,11 @@
 
 pub mod absence;
 pub mod arguments;
+pub mod client;
 pub mod commands;
 pub mod context;
 pub mod duration;
+pub mod journal;
 pub mod offline;
 pub mod owner;
 pub mod query;

@@ -65,8 +65,18 @@ impl Screen {
     /// # Errors
     /// When standard output refuses it for any reason but a reader that went away.
     pub fn print(self, text: &str) -> Result<(), Failure> {
+        self.printed(text).map(drop)
+    }
+
+    /// Prints data of which there is more to come; `false` means that nobody reads it any more.
+    ///
+    /// # Errors
+    /// As [`Self::print`].
+    pub fn printed(self, text: &str) -> Result<bool, Failure> {
         let mut out = io::stdout().lock();
-        self.written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        let outcome = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let is_read = outcome.is_ok();
+        self.written(outcome).map(|()| is_read)
     }
 
     /// Judges what became of data; a reader that went away has seen what it wanted.

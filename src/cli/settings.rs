@@ -121,13 +121,13 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: PATH,
         reader: Reader::Executable,
-        effect: "where `open` looks for what it starts, and `init` for clients and for the executable that they will start",
+        effect: "where `open` looks for what it starts, and `init` and `doctor` for clients and for the executable that they will start",
         default: "`open` prints a file to open; `init` writes nothing",
     },
     Variable {
         name: HOME,
         reader: Reader::Executable,
-        effect: "a client that has a folder below it is in use, for `init`",
+        effect: "a client that has a folder below it is in use, for `init` and `doctor`",
         default: "a client is in use that `PATH` names or that has a file in the checkout",
     },
 ];

@@ -15,6 +15,7 @@
 //! | [`ownership`] | the driver: owners |
 //! | `kernel`, `name` | the system calls, for real |
 //! | [`secret`] | the token that proves an owner to a bridge |
+//! | [`trial`] | whether the locks work here, for `doctor` |
 //! | [`failpoint`] | pauses between system calls, for tests |
 //!
 //! Absent on purpose: a daemon, heartbeats, pid files, breaking another's lock, an election by the document itself (two owners
@@ -28,6 +29,7 @@ mod kernel;
 mod name;
 pub mod ownership;
 pub mod secret;
+pub mod trial;
 
 pub use attach::{AloneReason, Outcome, ProbeFailure, attach_or_own, clear_up};
 pub use document::{Document, Reading};

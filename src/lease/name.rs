@@ -31,6 +31,10 @@ impl Name {
     pub(super) fn take(_site: &Site) -> Result<Self, NameError> {
         Err(NameError::Unusable)
     }
+
+    pub(super) fn trial() -> bool {
+        false
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -59,6 +63,17 @@ impl Name {
                 Err(NameError::Unusable)
             }
         }
+    }
+
+    /// Whether any such name can be taken: tried on one that is nobody's.
+    pub(super) fn trial() -> bool {
+        use std::os::linux::net::SocketAddrExt as _;
+        use std::os::unix::net::{SocketAddr, UnixListener};
+
+        let name = format!("majordomus/trial/{}", uuid::Uuid::new_v4().simple());
+        SocketAddr::from_abstract_name(name)
+            .and_then(|address| UnixListener::bind_addr(&address))
+            .is_ok()
     }
 }
 

@@ -4,7 +4,7 @@
 //! in a *record* below `.ai/local`, so that `--undo` gives back exactly that ([`record`]); where the file was changed since,
 //! or the record is gone, the entry alone is taken out.
 
-mod plan;
+pub(super) mod plan;
 mod record;
 
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -129,7 +129,8 @@ fn wanted(args: &Args, site: &Site, context: &Context) -> Vec<&'static Client> {
     usual().collect()
 }
 
-fn is_in_use(client: &Client, root: &Path, context: &Context) -> bool {
+/// Whether this client works in this checkout, or on this machine.
+pub(super) fn is_in_use(client: &Client, root: &Path, context: &Context) -> bool {
     let home = context.settings.home.as_ref();
     root.join(client.path).exists()
         || home.is_some_and(|home| home.join(client.home).exists())

@@ -1,12 +1,16 @@
 //! The commands, a file each: its arguments, what it does, and how it prints.
 
 pub mod announce;
+pub mod bug_report;
 pub mod call;
 pub mod capabilities;
 pub mod completions;
 pub mod describe;
+pub mod doctor;
 pub mod generate;
 pub mod init;
+pub mod logs;
+pub mod man;
 pub mod mcp;
 pub mod open;
 pub mod peers;

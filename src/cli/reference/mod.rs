@@ -7,7 +7,7 @@ pub mod contract;
 pub mod markdown;
 pub mod pages;
 
-use super::commands::completions;
+use super::commands::{completions, man};
 use super::report::Failure;
 use crate::clients;
 use crate::registry::catalog::Registry;
@@ -45,6 +45,9 @@ pub fn files(registry: &Registry) -> Result<Vec<Generated>, Failure> {
             &format!("share/completions/{name}"),
             completions::script(*shell),
         ));
+    }
+    for (name, text) in man::pages() {
+        files.push(generated(&format!("share/man/{name}"), text));
     }
     for file in clients::launcher::files() {
         files.push(generated(file.path, file.text));

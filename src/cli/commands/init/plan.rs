@@ -185,7 +185,10 @@ fn merged(text: Result<String, merge::Unmergeable>) -> Result<String, String> {
 }
 
 /// Reads a client file; no link is followed, since it could lead out of the checkout.
-fn read(root: &Path, client: &Client) -> Result<Option<String>, String> {
+pub(in crate::cli::commands) fn read(
+    root: &Path,
+    client: &Client,
+) -> Result<Option<String>, String> {
     let path = root.join(client.path);
     let folders = Path::new(client.path).ancestors().skip(1);
     for folder in folders

@@ -1,0 +1,109 @@
+//! `majordomus logs`: what the owners of this checkout logged.
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use notify::{RecursiveMode, Watcher as _};
+use serde_json::Value;
+
+use crate::cli::arguments::Json;
+use crate::cli::context::Context;
+use crate::cli::journal::{Entry, Journal};
+use crate::cli::report::{Exit, Failure, Outcome};
+use crate::floor::error::Chain;
+use crate::floor::fs::FileError;
+use crate::floor::paths::Site;
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Go on with what comes, until interrupted
+    #[arg(long, short)]
+    pub follow: bool,
+
+    /// How many of the last lines to begin with
+    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 50)]
+    pub lines: usize,
+
+    /// How to print; with `--follow` one JSON value a line
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// Prints the last lines, oldest first.
+///
+/// # Errors
+/// Where there is no checkout, no log, or one that cannot be read.
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let site = context.checkout()?;
+    let mut journal = Journal::of(&site);
+    // Watched before it is read, so that nothing falls in between.
+    let news = args.follow.then(|| watch(&site)).transpose()?;
+    let entries = journal.all().map_err(|error| unreadable(&site, &error))?;
+    let last = &entries[entries.len().saturating_sub(args.lines)..];
+    let Some((_watcher, news)) = news else {
+        if args.form.json {
+            let last: Vec<Value> = last.iter().map(Entry::json).collect();
+            context.screen.json(&last.into())?;
+        } else if entries.is_empty() {
+            return Err(Failure::new(
+                Exit::Failed,
+                "no server has logged anything in this checkout",
+            )
+            .hint("majordomus status"));
+        } else {
+            context.screen.print(&text(last, args.form))?;
+        }
+        return Ok(Exit::Done);
+    };
+    let mut open = context.screen.printed(&text(last, args.form))?;
+    while open && news.recv().is_ok() {
+        // A burst is one look.
+        while news.try_recv().is_ok() {}
+        let entries = journal.more().map_err(|error| unreadable(&site, &error))?;
+        open = context.screen.printed(&text(&entries, args.form))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn text(entries: &[Entry], form: Json) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        text.push_str(&if form.json {
+            entry.json().to_string()
+        } else {
+            entry.line()
+        });
+        text.push('\n');
+    }
+    text
+}
+
+fn watch(site: &Site) -> Result<(notify::RecommendedWatcher, mpsc::Receiver<()>), Failure> {
+    let failed = |error: &dyn std::error::Error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the log cannot be followed: {}", Chain(error)),
+        )
+        .hint("majordomus logs")
+    };
+    site.prepare().map_err(|error| failed(&error))?;
+    let (tell, news) = mpsc::channel();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if !event.is_ok_and(|event| event.kind.is_access()) {
+            // Nobody listens once the command ends.
+            let _gone = tell.send(());
+        }
+    })
+    .map_err(|error| failed(&error))?;
+    let folder = site.state_dir();
+    watcher
+        .watch(Path::new(&folder), RecursiveMode::NonRecursive)
+        .map_err(|error| failed(&error))?;
+    Ok((watcher, news))
+}
+
+fn unreadable(site: &Site, error: &FileError) -> Failure {
+    let shown = site.shown(&site.log());
+    Failure::new(Exit::Failed, format!("{shown} {}", Chain(error))).hint(format!("ls -l {shown}"))
+}
