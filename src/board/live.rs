@@ -269,12 +269,13 @@ impl Board {
     }
 }
 
-impl Presence for Board {
-    fn enter(&self, caller: &Caller) {
+impl Board {
+    /// Keeps a peer that entered for the next owner, and tells whoever looks.
+    fn entered(&self, caller: &Caller, enter: impl FnOnce(&mut Room, Now) -> Entered) {
         let Some(id) = caller.peer else { return };
         let (entered, row) = {
             let mut room = self.room();
-            let entered = room.enter(caller, now());
+            let entered = enter(&mut room, now());
             let own = *lock(&self.own) == Some(id);
             (entered, room.get(id).map(|peer| row(peer, own)))
         };
@@ -288,6 +289,22 @@ impl Presence for Board {
         }
         self.arrived.notify_waiters();
         self.news();
+    }
+}
+
+impl Presence for Board {
+    fn enter(&self, caller: &Caller) {
+        self.entered(caller, |room, now| room.enter(caller, now));
+    }
+
+    fn returning(&self, caller: &Caller) {
+        self.entered(caller, |room, now| room.returning(caller, now));
+    }
+
+    fn returned(&self, peer: PeerId) {
+        if self.room().returned(peer) {
+            self.arrived.notify_waiters();
+        }
     }
 
     fn seen(&self, peer: PeerId) {

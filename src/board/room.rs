@@ -4,7 +4,8 @@
 //! come from the file. *Expected*: a link peer last known of this root that has not come back yet. What ends without a
 //! word (a broken link, an expired session) leaves at the next look: nothing here ticks (I12).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::time::Instant;
 
 use super::peer::{Announcement, Hold, Now, Peer};
 use crate::floor::limits::{BOARD_BYTES, COME_BACK, LABELS, SESSIONS};
@@ -14,11 +15,10 @@ use crate::registry::{Caller, PeerId, Refusal, RefusalCode, Transport};
 #[derive(Debug, Default)]
 pub(super) struct Room {
     peers: BTreeMap<PeerId, Peer>,
-    expected: BTreeSet<PeerId>,
+    /// Whoever is not back yet, or has not said everything again, and since when that is waited for.
+    expected: BTreeMap<PeerId, Instant>,
     /// Since when announcements of the expected stood, by label, with the number that wrote each.
     stood: BTreeMap<(PeerId, String), (u64, u64)>,
-    /// When waiting for the expected began.
-    since: Option<std::time::Instant>,
 }
 
 /// What a look at the room found to be over.
@@ -48,9 +48,21 @@ pub(super) enum Entered {
 impl Room {
     pub(super) fn expect(&mut self, peers: impl IntoIterator<Item = PeerId>, now: Now) {
         let here = &self.peers;
-        self.expected
-            .extend(peers.into_iter().filter(|id| !here.contains_key(id)));
-        self.since = Some(now.at);
+        let away = peers.into_iter().filter(|id| !here.contains_key(id));
+        self.expected.extend(away.map(|id| (id, now.at)));
+    }
+
+    /// Takes in a peer whose kept frames have yet to be replayed.
+    pub(super) fn returning(&mut self, caller: &Caller, now: Now) -> Entered {
+        if let Some(id) = caller.peer {
+            self.expected.insert(id, now.at);
+        }
+        self.enter(caller, now)
+    }
+
+    /// Everything that was kept for a peer has been replayed; whether somebody waited for that.
+    pub(super) fn returned(&mut self, id: PeerId) -> bool {
+        self.expected.remove(&id).is_some()
     }
 
     /// Remembers since when an announcement stood, for when its bridge replays it.
@@ -107,7 +119,6 @@ impl Room {
         let Some(id) = caller.peer else {
             return Entered::Known;
         };
-        self.expected.remove(&id);
         let Some(peer) = self.peers.get_mut(&id) else {
             let hold = match caller.transport {
                 Transport::Stdio => Hold::Link { broken: None },
@@ -139,7 +150,7 @@ impl Room {
     }
 
     pub(super) fn leave(&mut self, id: PeerId) -> bool {
-        let expected = self.expected.remove(&id);
+        let expected = self.returned(id);
         self.peers.remove(&id).is_some() || expected
     }
 
@@ -168,11 +179,15 @@ impl Room {
         for id in &gone {
             self.peers.remove(id);
         }
-        if self
-            .since
-            .is_some_and(|since| now.at.saturating_duration_since(since) >= COME_BACK)
-        {
-            gone.extend(std::mem::take(&mut self.expected));
+        let given_up = self
+            .expected
+            .extract_if(.., |_, since| {
+                now.at.saturating_duration_since(*since) >= COME_BACK
+            })
+            .map(|(id, _)| id);
+        // One that came and never said everything is here all the same.
+        gone.extend(given_up.filter(|id| !self.peers.contains_key(id)));
+        if self.expected.is_empty() {
             self.stood.clear();
         }
         let mut announcements = Vec::new();

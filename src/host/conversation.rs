@@ -106,7 +106,7 @@ impl Conversation {
                 client.name.as_ref().map(bounded),
                 client.version.as_ref().map(bounded),
             );
-            links.engine().presence().enter(&session.caller());
+            links.engine().presence().returning(&session.caller());
         }
         Self {
             session,
@@ -192,6 +192,8 @@ impl Conversation {
                     self.waiting_bytes -= replay.cost();
                     self.start(replay);
                 }
+                // An announcement of a link's peer waits for nothing, so it stands once it has begun.
+                self.links.engine().presence().returned(self.peer);
                 self.running.spawn(async move {
                     if lists {
                         session.lists_changed();

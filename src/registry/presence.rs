@@ -9,6 +9,13 @@ pub trait Presence: Send + Sync {
     /// A peer is here, or its name became known. Called again with the same peer, it updates.
     fn enter(&self, caller: &Caller);
 
+    /// A peer that an earlier owner knew is here, and what was kept for it has yet to be replayed: until
+    /// [`Presence::returned`] nobody knows all that it announced.
+    fn returning(&self, caller: &Caller);
+
+    /// Everything that was kept for the peer has been replayed.
+    fn returned(&self, peer: PeerId);
+
     /// The peer sent a request.
     fn seen(&self, peer: PeerId);
 

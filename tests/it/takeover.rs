@@ -71,6 +71,11 @@ fn the_first_list_after_a_takeover_is_whole_or_says_that_it_is_not() {
     let bridges: Vec<Client> = (0..5)
         .map(|n| repository.attached(&format!("b{n}")))
         .collect();
+    for (n, bridge) in bridges.iter().enumerate() {
+        let (intent, path) = (format!("work {n}"), format!("src/{n}"));
+        let arguments = json!({ "intent": intent, "scope": [path] });
+        bridge.tool("majordomus_announce", &arguments);
+    }
     owner.kill();
     let asked: Vec<_> = bridges
         .iter()
@@ -80,7 +85,11 @@ fn the_first_list_after_a_takeover_is_whole_or_says_that_it_is_not() {
         let answer = bridge.answer(&id);
         checks::succeeded(&answer);
         let list = &answer["result"]["structuredContent"];
-        let all = checks::attached(list).len() == 5;
+        let announced = checks::peers(list)
+            .iter()
+            .filter(|peer| checks::intents(peer).len() == 1)
+            .count();
+        let all = checks::attached(list).len() == 5 && announced == 5;
         assert!(all || list["complete"] == false, "{list}");
     }
 }

@@ -324,7 +324,8 @@ fn a_new_owner_waits_for_the_peers_last_known() {
         let (started, back_again) = (Instant::now(), back.clone());
         let settled = tokio::join!(waiting.settled(), async {
             tokio::task::yield_now().await;
-            second.enter(&back_again);
+            second.returning(&back_again);
+            second.returned(back_again.peer.unwrap());
         });
         assert!(!settled.0, "one is away");
         let waited = started.elapsed();
@@ -333,7 +334,9 @@ fn a_new_owner_waits_for_the_peers_last_known() {
             "{waited:?}"
         );
         assert!(!second.peers(None).complete);
-        second.enter(&away);
+        second.returning(&away);
+        assert!(!second.settled().await, "it has not said everything again");
+        second.returned(away.peer.unwrap());
         assert!(second.settled().await);
         assert!(second.peers(None).complete);
         second.kept().await;

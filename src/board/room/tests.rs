@@ -141,7 +141,9 @@ fn whoever_is_expected_is_given_up_in_the_end() {
     let (back, away) = (caller(Transport::Stdio), PeerId::mint());
     room.expect([back.peer.unwrap(), away], now);
     assert!(!room.is_complete());
+    room.returning(&back, now);
     room.enter(&back, now);
+    assert!(room.returned(back.peer.unwrap()));
     assert!(!room.is_complete());
     assert_eq!(room.sweep(after(now, COME_BACK)).peers, [away]);
     assert!(room.is_complete());

@@ -76,6 +76,14 @@ impl Presence for Room {
         self.note(&format!("enter {name}"), caller.peer);
     }
 
+    fn returning(&self, caller: &Caller) {
+        self.note("returning", caller.peer);
+    }
+
+    fn returned(&self, peer: PeerId) {
+        self.note("returned", Some(peer));
+    }
+
     fn seen(&self, peer: PeerId) {
         self.note("seen", Some(peer));
     }
