@@ -36,6 +36,15 @@ generate *args:
 generate-check:
     cargo run --locked -- generate --check
 
+# Draw what the demo prints, for README
+picture file="docs/images/demo.svg":
+    cargo build --locked
+    cargo run --locked --example picture -- target/debug/majordomus demo > {{quote(file)}}
+
+# Put `majordomus` where cargo puts programs, for `init` in other repositories
+install *args:
+    cargo install --locked --path . {{args}}
+
 # Measure, against floors taken in the same run
 bench *args:
     cargo bench --locked --bench shared -- {{args}}

@@ -31,6 +31,9 @@ _majordomus() {
             majordomus,completions)
                 cmd="majordomus__subcmd__completions"
                 ;;
+            majordomus,demo)
+                cmd="majordomus__subcmd__demo"
+                ;;
             majordomus,describe)
                 cmd="majordomus__subcmd__describe"
                 ;;
@@ -77,7 +80,7 @@ _majordomus() {
 
     case "${cmd}" in
         majordomus)
-            opts="-h -V --repo --help --version mcp serve init doctor logs bug-report status stop peers announce capabilities describe call open generate validate completions man"
+            opts="-h -V --repo --help --version mcp serve init demo doctor logs bug-report status stop peers announce capabilities describe call open generate validate completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -180,6 +183,24 @@ _majordomus() {
             ;;
         majordomus__subcmd__completions)
             opts="-h -V --repo --help --version bash elvish fish powershell zsh"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__demo)
+            opts="-h -V --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

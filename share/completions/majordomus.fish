@@ -30,6 +30,7 @@ complete -c majordomus -n "__fish_majordomus_needs_command" -s V -l version -d '
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "mcp" -d 'Serve one MCP client on standard input and output, through the checkout\'s shared server'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "serve" -d 'Run the checkout\'s shared server without a client of its own'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "init" -d 'Tell the clients in use how to start this checkout\'s server, or take that back'
+complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "demo" -d 'Watch three clients meet, and two go on after a kill, in a throwaway checkout'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "doctor" -d 'Walk the whole path from the checkout to a client\'s answer, and say where it breaks'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "logs" -d 'Print what the servers of this checkout logged'
 complete -c majordomus -n "__fish_majordomus_needs_command" -f -a "bug-report" -d 'Print what somebody who helps needs to know, without secrets and paths'
@@ -76,6 +77,10 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand init" -s y -l yes 
 complete -c majordomus -n "__fish_majordomus_using_subcommand init" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand init" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand init" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand demo" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand demo" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand demo" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand demo" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand doctor" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand doctor" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand doctor" -s h -l help -d 'Print help'

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::commands::{
-    announce, bug_report, call, capabilities, completions, describe, doctor, generate, init, logs,
-    man, mcp, open, peers, serve, status, stop, validate,
+    announce, bug_report, call, capabilities, completions, demo, describe, doctor, generate, init,
+    logs, man, mcp, open, peers, serve, status, stop, validate,
 };
 use super::context::Context;
 use super::report::Outcome;
@@ -49,6 +49,8 @@ pub enum Command {
     Serve(serve::Args),
     /// Tell the clients in use how to start this checkout's server, or take that back
     Init(init::Args),
+    /// Watch three clients meet, and two go on after a kill, in a throwaway checkout
+    Demo(demo::Args),
     /// Walk the whole path from the checkout to a client's answer, and say where it breaks
     Doctor(doctor::Args),
     /// Print what the servers of this checkout logged
@@ -97,6 +99,7 @@ impl Command {
             Self::Mcp(args) => mcp::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Init(args) => init::run(args, context),
+            Self::Demo(args) => demo::run(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Logs(args) => logs::run(args, context),
             Self::BugReport(args) => bug_report::run(args, context),

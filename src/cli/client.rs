@@ -170,6 +170,19 @@ impl Client {
             .map_err(ClientError::Pipe)
     }
 
+    /// The server's process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.0.id()
+    }
+
+    /// Ends it as `kill -9` does, and waits until it is gone.
+    pub fn kill(&mut self) {
+        // One that is gone already is what was asked for.
+        drop(self.process.0.kill());
+        drop(self.process.0.wait());
+    }
+
     /// Ends the input, waits for the process's end, and returns what it said on standard error.
     pub async fn close(self) -> String {
         let Self {

@@ -18,6 +18,7 @@ mod bridge;
 mod carried;
 mod cli;
 mod degraded;
+mod demo;
 mod doctor;
 mod exhausted;
 mod files;

@@ -5,6 +5,7 @@ pub mod bug_report;
 pub mod call;
 pub mod capabilities;
 pub mod completions;
+pub mod demo;
 pub mod describe;
 pub mod doctor;
 pub mod generate;
