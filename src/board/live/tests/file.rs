@@ -1,0 +1,267 @@
+//! What reaches the file, and what the next owner makes of it.
+
+use super::*;
+
+/// Guards I6: effect and key are one.
+#[test]
+fn a_key_runs_its_effect_once_across_owners() {
+    let folder = Folder::new();
+    let runs = Arc::new(AtomicU32::new(0));
+    let effect = |runs: &Arc<AtomicU32>| {
+        let runs = Arc::clone(runs);
+        move |effect: &crate::board::Effect<'_>| {
+            runs.fetch_add(1, Ordering::SeqCst);
+            let line = effect.append_line("file", "text")?;
+            Ok(json!({"line": line}))
+        }
+    };
+    let lines = |board: Arc<Board>| async move {
+        let read = board
+            .once(None, |effect| Ok(json!(effect.lines_after("file", 0)?)))
+            .await
+            .unwrap();
+        read.as_array().map_or(0, Vec::len)
+    };
+    run(async {
+        let first = board(&folder.file());
+        first.epoch(1).await;
+        assert_eq!(
+            first.once(Some(key(1, "d")), effect(&runs)).await,
+            Ok(json!({"line": 1}))
+        );
+        let second = board(&folder.file());
+        second.epoch(1).await;
+        assert_eq!(
+            second.once(Some(key(1, "d")), effect(&runs)).await,
+            Ok(json!({"line": 1}))
+        );
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+        let other = second
+            .once(Some(key(1, "other")), effect(&runs))
+            .await
+            .unwrap_err();
+        assert_eq!(other.code, RefusalCode::Conflict);
+        // What is refused leaves neither effect nor key.
+        let refused = second
+            .once(Some(key(2, "d")), |effect| {
+                effect.append_line("file", "never")?;
+                Err(StoreError::Refused(Refusal::new(
+                    RefusalCode::NotFound,
+                    "no",
+                )))
+            })
+            .await;
+        assert_eq!(refused.unwrap_err().code, RefusalCode::NotFound);
+        assert_eq!(lines(Arc::clone(&second)).await, 1);
+        second.acknowledge("peer", 1);
+        assert_eq!(
+            second.once(Some(key(1, "new")), effect(&runs)).await,
+            Ok(json!({"line": 2}))
+        );
+    });
+}
+
+/// Guards I5: the fence is checked inside each write.
+#[test]
+fn a_superseded_owner_writes_nothing_and_says_so() {
+    let folder = Folder::new();
+    run(async {
+        let first = board(&folder.file());
+        assert_eq!(first.epoch(4).await, 4);
+        let other_root = board_of("elsewhere", Place::File(folder.file()));
+        assert_eq!(other_root.epoch(0).await, 1);
+        let second = board(&folder.file());
+        assert_eq!(second.epoch(2).await, 5);
+        let late = first
+            .once(Some(key(1, "d")), |effect| {
+                Ok(json!(effect.append_line("file", "late")?))
+            })
+            .await;
+        let refusal = late.unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::Unavailable);
+        assert!(
+            refusal.message.contains("superseded by epoch 5"),
+            "{refusal}"
+        );
+        let session = caller(Some(PeerId::mint()), Transport::Http, "session");
+        assert!(
+            first
+                .announce(&session, draft("late", &["a"]))
+                .await
+                .is_err()
+        );
+        for owner in [second, other_root] {
+            let empty = owner
+                .once(None, |effect| Ok(json!(effect.lines_after("file", 0)?)))
+                .await;
+            assert_eq!(empty, Ok(json!([])));
+        }
+    });
+}
+
+#[test]
+fn a_panicking_effect_stops_nothing() {
+    run(async {
+        let board = memory();
+        let refusal = board.once(None, |_| panic!("inside")).await.unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::Internal);
+        assert_eq!(board.once(None, |_| Ok(Value::Null)).await, Ok(Value::Null));
+    });
+}
+
+#[test]
+fn a_file_that_is_no_database_is_kept_aside() {
+    let folder = Folder::new();
+    fs::write(folder.file(), "garbage ".repeat(1000)).unwrap();
+    run(async {
+        let board = board(&folder.file());
+        assert_eq!(board.epoch(7).await, 7);
+        assert!(
+            board
+                .once(Some(key(1, "d")), |_| Ok(Value::Null))
+                .await
+                .is_ok()
+        );
+    });
+    let kept = fs::read_dir(folder.0.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.to_string_lossy().contains(".damaged-"))
+        .unwrap();
+    assert_eq!(fs::read_to_string(kept).unwrap(), "garbage ".repeat(1000));
+    let mode = fs::metadata(folder.file()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn a_newer_file_is_left_alone() {
+    let folder = Folder::new();
+    let newer = rusqlite::Connection::open(folder.file()).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    drop(newer);
+    run(async {
+        let board = board(&folder.file());
+        assert_eq!(board.epoch(3).await, 3);
+        let refusal = board
+            .once(Some(key(1, "d")), |_| Ok(Value::Null))
+            .await
+            .unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::Unavailable);
+        assert!(refusal.message.contains("version 99"), "{refusal}");
+    });
+}
+
+/// A disk that fails costs durable writes and nothing else.
+#[test]
+fn without_a_file_links_are_served_from_memory() {
+    let folder = Folder::new();
+    // A folder in the file's place: no user, root neither, can open it.
+    fs::create_dir(folder.file()).unwrap();
+    run(async {
+        let board = board(&folder.file());
+        assert_eq!(board.epoch(3).await, 3);
+        let one = link("one");
+        board.enter(&one);
+        board.announce(&one, draft("works", &["a"])).await.unwrap();
+        assert_eq!(board.peers(None).peers.len(), 1);
+        let direct = caller(None, Transport::Http, "direct");
+        let refusal = board
+            .announce(&direct, draft("lost", &["a"]))
+            .await
+            .unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::Unavailable);
+        assert!(refusal.hint.is_some());
+        assert!(
+            !refusal
+                .message
+                .contains(&folder.0.path().display().to_string()),
+            "{refusal}"
+        );
+        assert_eq!(board.peers(None).peers.len(), 1);
+        // The disk is mended: the next write works.
+        fs::remove_dir(folder.file()).unwrap();
+        board
+            .announce(&direct, draft("kept", &["a"]))
+            .await
+            .unwrap();
+        assert_eq!(board.peers(None).peers.len(), 2);
+    });
+}
+
+/// Guards I5: a folder that is removed under a live owner.
+#[test]
+fn a_file_that_is_removed_comes_back_with_its_epoch() {
+    let folder = Folder::new();
+    run(async {
+        let board = board(&folder.file());
+        assert_eq!(board.epoch(9).await, 9);
+        for suffix in ["", "-wal", "-shm"] {
+            drop(fs::remove_file(
+                folder.file().with_file_name(format!("board.db{suffix}")),
+            ));
+        }
+        assert!(
+            board
+                .once(Some(key(1, "d")), |_| Ok(Value::Null))
+                .await
+                .is_ok()
+        );
+        assert!(folder.file().exists());
+        assert_eq!(crate::board::Board::epoch(&board, 0).await, 10);
+    });
+}
+
+#[test]
+fn ended_sessions_stay_ended_for_the_next_owner() {
+    let folder = Folder::new();
+    run(async {
+        let first = board(&folder.file());
+        first.epoch(1).await;
+        first.end_session("gone", u64::MAX / 4);
+        first.end_session("expired", 1);
+        first.kept().await;
+        let second = board(&folder.file());
+        second.epoch(1).await;
+        assert_eq!(
+            second.ended_sessions().await.unwrap(),
+            [("gone".to_owned(), u64::MAX / 4)]
+        );
+    });
+}
+
+#[test]
+fn since_when_an_announcement_stands_outlives_its_owner() {
+    let folder = Folder::new();
+    run(async {
+        let one = link("one");
+        let says = |seq| Draft {
+            seq: Some(seq),
+            ..draft("same", &["a"])
+        };
+        let since = |board: &Board| board.peers(None).peers[0].announcements[0].since.clone();
+        let first = board(&folder.file());
+        first.epoch(1).await;
+        first.enter(&one);
+        first.announce(&one, says(7)).await.unwrap();
+        let stood = since(&first);
+        first.kept().await;
+        let later = Instant::now() + Duration::from_millis(3);
+        while Instant::now() < later {
+            tokio::task::yield_now().await;
+        }
+        let second = board(&folder.file());
+        second.epoch(1).await;
+        second.enter(&one);
+        second.announce(&one, says(7)).await.unwrap();
+        assert_eq!(since(&second), stood);
+        let third = board(&folder.file());
+        third.epoch(1).await;
+        third.enter(&one);
+        third.announce(&one, says(8)).await.unwrap();
+        assert_ne!(
+            since(&third),
+            stood,
+            "another frame is another announcement"
+        );
+    });
+}
