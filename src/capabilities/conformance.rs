@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 
 use super::declare::{Nothing, answer, query, read};
+use super::server::Mode;
 use super::services::Services;
 use crate::board::{Effect, StoreError};
 use crate::floor::limits::FRAME_BYTES;
@@ -275,6 +276,12 @@ async fn ask(call: Call) -> Answer {
 
 async fn append_keyed(services: Services, call: Call) -> Answer {
     services.writes("conformance.keyed")?;
+    if services.status.status().mode == Mode::Alone {
+        // The rows would be in memory, and the file would count lines that no later owner knows.
+        let what =
+            "`conformance.keyed` is kept in a file, and this process serves its client alone";
+        return Err(Refusal::new(RefusalCode::Unavailable, what).hint("majordomus doctor"));
+    }
     let line: Line = read(call.arguments)?;
     let path = path(&services, &line.file)?;
     check_text(&line.text)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use bytes::Bytes;
@@ -53,8 +53,18 @@ pub(crate) async fn read(body: Body, bound: Bound) -> Result<Bytes, Problem> {
     }
 }
 
-/// Refuses a body that is declared as something other than JSON.
+/// Refuses a body that is declared as something other than JSON, or as packed: what is small packed may be huge.
 pub(crate) fn expect_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let packed = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .any(|packing| !packing.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if packed {
+        return Err(
+            Problem::new(Code::UnsupportedMediaType, "a packed body is not unpacked")
+                .hint("send the body without `Content-Encoding`"),
+        );
+    }
     let Some(declared) = headers.get(CONTENT_TYPE) else {
         return Ok(());
     };

@@ -41,6 +41,7 @@ mod mcp_prompts;
 mod openapi;
 mod peers;
 mod removed;
+mod security;
 mod serve;
 mod squatted;
 mod stalled;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::rounds::{Times, abort, kill, mix, storm};
+use crate::support::rounds::{Times, abort, chaos, kill, mix, storm};
 use crate::support::{Client, Repository, checks, frames};
 
 /// Guards I1.
@@ -91,5 +91,14 @@ fn a_random_life_always_comes_back_to_one_owner_and_one_board() {
     let mut life = mix::Life::open(1);
     for _ in 0..12 {
         println!("{}", life.round());
+    }
+}
+
+/// Guards I1, I5, I5b, I6.
+#[test]
+fn every_request_has_one_answer_and_one_effect_through_kills_freezes_and_removed_folders() {
+    let mut chaos = chaos::Chaos::open(3);
+    for number in 0..2 {
+        println!("{:?}", chaos.round(number));
     }
 }

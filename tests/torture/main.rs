@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use support::random::Random;
-use support::rounds::{Times, abort, kill, mix, storm};
+use support::rounds::{Times, abort, chaos, kill, mix, storm};
 
 /// A named series of rounds.
 struct Scenario {
@@ -102,6 +102,36 @@ const SCENARIOS: &[Scenario] = &[
                 .map(|(act, count)| format!("{act} {count}"))
                 .collect::<Vec<_>>()
                 .join(", ")
+        },
+    },
+    Scenario {
+        name: "chaos",
+        promise: "eight processes call without pause through kills, freezes and removed folders: each request answered once, done once at most, and one owner in the end",
+        short: 4,
+        run: |rounds, seed| {
+            let mut chaos = chaos::Chaos::open(seed);
+            let mut total = chaos::Round::default();
+            for number in 0..rounds {
+                progress("chaos", number, rounds);
+                let round = chaos.round(number);
+                total.done += round.done;
+                total.refused += round.refused;
+                total.unanswered += round.unanswered;
+                for (act, count) in round.acts {
+                    *total.acts.entry(act).or_default() += count;
+                }
+            }
+            let acts = total
+                .acts
+                .iter()
+                .map(|(act, count)| format!("{act} {count}"));
+            format!(
+                "{} requests done, {} refused or done alone, {} of killed clients; {}",
+                total.done,
+                total.refused,
+                total.unanswered,
+                acts.collect::<Vec<_>>().join(", ")
+            )
         },
     },
 ];

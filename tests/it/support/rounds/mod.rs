@@ -3,6 +3,7 @@
 //! A round panics when a promise is broken and returns its numbers otherwise.
 
 pub(crate) mod abort;
+pub(crate) mod chaos;
 pub(crate) mod kill;
 pub(crate) mod mix;
 pub(crate) mod storm;
