@@ -40,6 +40,7 @@ mod mcp_modern;
 mod mcp_prompts;
 mod openapi;
 mod peers;
+mod places;
 mod removed;
 mod security;
 mod serve;

@@ -86,7 +86,7 @@ impl Repository {
             branch,
             root.to_str().unwrap(),
         ]);
-        self.sibling(root)
+        self.at(root)
     }
 
     /// A copy of this checkout, state folder and all, as `cp -a` makes it.
@@ -98,10 +98,11 @@ impl Repository {
                 .arg(&self.root)
                 .arg(&root),
         );
-        self.sibling(root)
+        self.at(root)
     }
 
-    fn sibling(&self, root: PathBuf) -> Self {
+    /// Another checkout at `root`, somewhere beside or below this one.
+    pub(crate) fn at(&self, root: PathBuf) -> Self {
         Self {
             folder: Arc::clone(&self.folder),
             root,
