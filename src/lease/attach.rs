@@ -148,6 +148,11 @@ where
                 if let Err(error) = log::attach(&site.log(), site.root(), kernel.instance()) {
                     tracing::warn!(%error, "no log file is written");
                 }
+                if kernel.is_locked_elsewhere() {
+                    tracing::warn!(
+                        "file locks exclude nobody here; a lock outside this file system does"
+                    );
+                }
                 let found = describe(&found, &kernel);
                 tracing::info!(epoch, instance = kernel.instance(), found, "elected");
                 return Outcome::Elected(Arc::new(Ownership::new(kernel, epoch, found)));
@@ -295,7 +300,9 @@ fn reason(why: Why, kernel: &Kernel, failure: Option<ProbeFailure>) -> AloneReas
             "majordomus status".to_owned(),
         ),
         (Why::LockRefused | Why::NoLock | Why::WriteRefused, None) => (
-            format!("file locks do not exclude anybody at {lock}"),
+            format!(
+                "file locks exclude nobody at {lock}, and there is no lock outside its file system"
+            ),
             "majordomus status".to_owned(),
         ),
     };

@@ -22,7 +22,9 @@
 //! | move beside | not possible (all there is yet) | let go, again, or **alone** |
 //! | test lock | a second open is refused | take name |
 //! | | it is not | let go, lock elsewhere |
-//! | lock elsewhere | unusable (all there is yet) | **alone** |
+//! | lock elsewhere | ours | take name |
+//! | | held | let go, again, or **alone** |
+//! | | unusable | **alone** |
 //! | take name | taken, or there are no such names | compare |
 //! | | busy | let go, again, or **alone** |
 //! | compare | same inode at the path | read again |

@@ -17,7 +17,8 @@ use serde_json::{Map, Value};
 
 use super::document::{Document, Fault, Reading, SCHEMA, State};
 use super::election::{Compared, Locked, Named, Opened, Os, Sight, Writer, Written};
-use super::name::{Name, NameError};
+use super::elsewhere::Elsewhere;
+use super::name::{Name, NameError, Purpose};
 use crate::floor::clock;
 use crate::floor::fs::{FileError, Kind, open_plain, replace, sweep};
 use crate::floor::hex;
@@ -44,6 +45,8 @@ pub(super) struct Kernel {
 struct Held {
     name: Option<Name>,
     lock: Option<Arc<File>>,
+    /// In place of the file's lock, where the file system has none.
+    elsewhere: Option<Elsewhere>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -116,6 +119,11 @@ impl Kernel {
     /// Returns what was read last.
     pub(super) fn found(&self) -> Reading {
         guard(&self.found).clone()
+    }
+
+    /// Whether the lease is held by a lock outside the checkout's file system.
+    pub(super) fn is_locked_elsewhere(&self) -> bool {
+        guard(&self.held).elsewhere.is_some()
     }
 
     /// Takes what the last refused call ran into.
@@ -291,7 +299,7 @@ impl Os for &Kernel {
     }
 
     fn take_name(&mut self) -> Named {
-        match Name::take(&self.site) {
+        match Name::take(&self.site, Purpose::Second) {
             Ok(name) => {
                 guard(&self.held).name = Some(name);
                 Named::Taken
@@ -301,7 +309,21 @@ impl Os for &Kernel {
         }
     }
 
+    fn lock_elsewhere(&mut self) -> Locked {
+        match Elsewhere::take(&self.site) {
+            Ok(lock) => {
+                guard(&self.held).elsewhere = Some(lock);
+                Locked::Ours
+            }
+            Err(locked) => locked,
+        }
+    }
+
     fn compare(&mut self) -> Compared {
+        if guard(&self.held).elsewhere.is_some() {
+            // Nothing at the path can take this lock's place; a folder that was removed shows by its document.
+            return Compared::Same;
+        }
         let Some(file) = self.lock() else {
             return Compared::Replaced;
         };
@@ -336,9 +358,14 @@ impl Os for &Kernel {
     }
 
     fn let_go(&mut self) {
-        let Held { name, lock } = std::mem::take(&mut *guard(&self.held));
+        let Held {
+            name,
+            lock,
+            elsewhere,
+        } = std::mem::take(&mut *guard(&self.held));
         // The name goes first: whoever then gets the lock finds it free.
         drop(name);
+        drop(elsewhere);
         if let Some(Err(error)) = lock.as_deref().map(File::unlock) {
             tracing::debug!(%error, "the lock goes with its file");
         }

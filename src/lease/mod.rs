@@ -13,7 +13,7 @@
 //! | [`election`] | the pure step function, and the trait of system calls |
 //! | [`attach`] | the driver: candidates |
 //! | [`ownership`] | the driver: owners |
-//! | `kernel`, `name` | the system calls, for real |
+//! | `kernel`, `name`, `elsewhere` | the system calls, for real |
 //! | [`secret`] | the token that proves an owner to a bridge |
 //! | [`trial`] | whether the locks work here, for `doctor` |
 //! | [`failpoint`] | pauses between system calls, for tests |
@@ -24,6 +24,7 @@
 pub mod attach;
 pub mod document;
 pub mod election;
+mod elsewhere;
 pub mod failpoint;
 mod kernel;
 mod name;

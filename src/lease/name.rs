@@ -17,6 +17,15 @@ pub(super) struct Name {
     _listener: std::os::unix::net::UnixListener,
 }
 
+/// What a name is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The second lock, beside the file's.
+    Second,
+    /// The lock itself, where the file system has none.
+    Lock,
+}
+
 /// Why the name is not ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameError {
@@ -28,7 +37,7 @@ pub(super) enum NameError {
 
 #[cfg(not(target_os = "linux"))]
 impl Name {
-    pub(super) fn take(_site: &Site) -> Result<Self, NameError> {
+    pub(super) fn take(_site: &Site, _purpose: Purpose) -> Result<Self, NameError> {
         Err(NameError::Unusable)
     }
 
@@ -39,12 +48,12 @@ impl Name {
 
 #[cfg(target_os = "linux")]
 impl Name {
-    pub(super) fn take(site: &Site) -> Result<Self, NameError> {
+    pub(super) fn take(site: &Site, purpose: Purpose) -> Result<Self, NameError> {
         use std::io::ErrorKind;
         use std::os::linux::net::SocketAddrExt as _;
         use std::os::unix::net::{SocketAddr, UnixListener};
 
-        let name = text(site);
+        let name = text(site, purpose);
         let bound = SocketAddr::from_abstract_name(&name)
             .and_then(|address| UnixListener::bind_addr(&address));
         match bound {
@@ -78,8 +87,16 @@ impl Name {
 }
 
 #[cfg(target_os = "linux")]
-fn text(site: &Site) -> String {
-    format!("majordomus/{}/{}", site.root_id(), nix::unistd::geteuid())
+fn text(site: &Site, purpose: Purpose) -> String {
+    let suffix = match purpose {
+        Purpose::Second => "",
+        Purpose::Lock => "/lock",
+    };
+    format!(
+        "majordomus/{}/{}{suffix}",
+        site.root_id(),
+        nix::unistd::geteuid()
+    )
 }
 
 /// Asks the kernel whose process listens at an abstract name, without waiting; `None` if it cannot be told now.
@@ -99,7 +116,7 @@ fn holder(name: &str) -> Option<u32> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{Name, NameError, holder, text};
+    use super::{Name, NameError, Purpose, holder, text};
     use crate::floor::paths::{Explicit, Site};
 
     /// Guards I1.
@@ -109,12 +126,16 @@ mod tests {
         let site = Site::discover(folder.path(), Explicit::Yes)
             .unwrap()
             .unwrap();
-        let name = Name::take(&site).unwrap();
-        assert_eq!(Name::take(&site).unwrap_err(), NameError::Busy);
+        let name = Name::take(&site, Purpose::Second).unwrap();
+        assert_eq!(
+            Name::take(&site, Purpose::Second).unwrap_err(),
+            NameError::Busy
+        );
         let user = nix::unistd::geteuid().as_raw();
-        assert_eq!(holder(&text(&site)), Some(user));
+        assert_eq!(holder(&text(&site, Purpose::Second)), Some(user));
+        assert!(Name::take(&site, Purpose::Lock).is_ok(), "another name");
         drop(name);
-        assert_eq!(holder(&text(&site)), None);
-        assert!(Name::take(&site).is_ok());
+        assert_eq!(holder(&text(&site, Purpose::Second)), None);
+        assert!(Name::take(&site, Purpose::Second).is_ok());
     }
 }

@@ -240,3 +240,71 @@ fn a_checkout_that_is_mounted_twice_never_has_two_owners() {
     one.exit();
     checks::one_board(&[&two]);
 }
+
+/// A library that gives every program a file system whose locks are as `body` says, built with the compiler that builds the
+/// executable's SQLite.
+#[cfg(target_os = "linux")]
+fn locks(repository: &Repository, body: &str) -> PathBuf {
+    let source = repository.outside().join("locks.c");
+    let library = repository.outside().join("locks.so");
+    let text = format!("#include <errno.h>\nint flock(int file, int how) {{ {body} }}\n");
+    fs::write(&source, text).unwrap();
+    crate::support::command::succeed(
+        hermetic("cc", repository.outside(), repository.home())
+            .args(["-shared", "-fPIC", "-o"])
+            .args([&library, &source]),
+    );
+    library
+}
+
+/// Guards I1, I3: no locks at all, and locks that everybody is given.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_file_locks_do_not_work_clients_share_a_server_all_the_same() {
+    for body in ["errno = ENOLCK; return -1;", "return 0;"] {
+        let repository = Repository::new();
+        let library = locks(&repository, body);
+        let start = |n: usize| {
+            let launch = repository.launch().name(&format!("c{n}"));
+            launch.variable("LD_PRELOAD", &library).start()
+        };
+        // At once, so that they race.
+        let mut clients: Vec<Client> = (0..6).map(start).collect();
+        for client in &clients {
+            client.initialize();
+        }
+        for round in 0..3 {
+            let all: Vec<&Client> = clients.iter().collect();
+            checks::one_board(&all);
+            let pid = repository.ready_when("an owner among the clients", |lease| {
+                clients.iter().any(|client| lease["pid"] == client.pid())
+            });
+            if round == 1 {
+                // Nothing of the lock lies in the folder; its document tells the owner.
+                drop(fs::remove_dir_all(repository.root().join(".ai/local")));
+                continue;
+            }
+            let owner = clients.iter().position(|client| pid["pid"] == client.pid());
+            clients.swap_remove(owner.unwrap()).kill();
+        }
+        let all: Vec<&Client> = clients.iter().collect();
+        checks::one_board(&all);
+        let log = repository.log();
+        assert!(log.contains("file locks exclude nobody"), "{log}");
+
+        let mut doctor = repository.command(&["doctor", "--json"]);
+        let output = doctor.env("LD_PRELOAD", &library).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap();
+        let lock = findings
+            .iter()
+            .find(|finding| finding["check"] == "lock")
+            .unwrap();
+        assert_eq!(lock["verdict"], "note", "{lock}");
+        let client = findings
+            .iter()
+            .find(|finding| finding["check"] == "client")
+            .unwrap();
+        assert_eq!(client["verdict"], "ok", "{client}");
+    }
+}

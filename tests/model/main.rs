@@ -123,6 +123,19 @@ fn the_name_alone_keeps_a_second_owner_out_where_locks_exclude_nobody() {
     holds(Lease::new(long_or_short(4, 3), Faults { hangs: 0, ..ALL }).under(rules));
 }
 
+/// Guards I1: on a file system without locks, one that lies outside it, and which no `rm -rf` of the folder touches.
+#[test]
+fn a_lock_elsewhere_keeps_a_second_owner_out_where_there_are_no_locks() {
+    let rules = Rules {
+        elsewhere: true,
+        compares_inodes: false,
+        fence: Fence::Lock,
+        ..Rules::OURS
+    };
+    holds(Lease::new(4, Faults { hangs: 0, ..ALL }).under(rules));
+    holds(Lease::new(long_or_short(4, 3), ALL).under(rules));
+}
+
 /// Guards I1.
 #[test]
 fn candidates_that_run_out_of_time_change_nothing() {

@@ -45,6 +45,8 @@ pub(crate) struct Rules {
     pub(crate) names: bool,
     /// File locks exclude others.
     pub(crate) locks_work: bool,
+    /// There are no file locks; the lock is taken outside the file system, and nothing about a path is compared.
+    pub(crate) elsewhere: bool,
     /// The locked file is compared with the path.
     pub(crate) compares_inodes: bool,
     /// What admitting asks for.
@@ -62,6 +64,7 @@ impl Rules {
     pub(crate) const OURS: Self = Self {
         names: false,
         locks_work: true,
+        elsewhere: false,
         compares_inodes: true,
         fence: Fence::Inode,
         release_unlinks: false,
@@ -346,6 +349,9 @@ impl Os for Hands<'_> {
     }
 
     fn try_lock(&mut self) -> Locked {
+        if self.rules.elsewhere {
+            return Locked::Unusable;
+        }
         let mine = self.world.processes[self.who].open;
         let mut processes = self.world.processes.iter();
         let held = processes.any(|other| other.locked && other.open == mine);
@@ -357,6 +363,14 @@ impl Os for Hands<'_> {
     }
 
     fn test_lock(&mut self) -> Locked {
+        Locked::Ours
+    }
+
+    fn lock_elsewhere(&mut self) -> Locked {
+        if self.world.processes.iter().any(|process| process.locked) {
+            return Locked::Held;
+        }
+        self.world.processes[self.who].locked = true;
         Locked::Ours
     }
 

@@ -158,8 +158,7 @@ pub enum Answer {
 
 /// The system calls of an election, each atomic in the model.
 ///
-/// `move_beside` and `lock_elsewhere` are the places of two later parts: an election beside a holder of another namespace, and
-/// a lock for file systems without one. Until then they refuse.
+/// `move_beside` is the place of a later part, an election beside a holder of another namespace, and refuses until then.
 pub trait Os {
     /// Reads the document, see [`Call::Read`] and [`Call::ReadAgain`].
     fn read(&mut self) -> Sight;
@@ -181,9 +180,7 @@ pub trait Os {
     fn let_go(&mut self);
 
     /// See [`Call::LockElsewhere`].
-    fn lock_elsewhere(&mut self) -> Locked {
-        Locked::Unusable
-    }
+    fn lock_elsewhere(&mut self) -> Locked;
     /// See [`Call::MoveBeside`].
     fn move_beside(&mut self) -> Moved {
         Moved::Stays

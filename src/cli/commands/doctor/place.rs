@@ -85,12 +85,8 @@ fn lock(site: &Site) -> Finding {
     drop(std::fs::remove_file(&path));
     match tried {
         Ok(Excludes::Yes) => Finding::good("lock", "file locks exclude others"),
-        Ok(Excludes::No) => {
-            Finding::problem("lock", "file locks exclude nobody on this file system")
-                .hint("findmnt -T .ai/local")
-        }
-        Ok(Excludes::Unsupported) => Finding::problem("lock", "this file system has no file locks")
-            .hint("findmnt -T .ai/local"),
+        Ok(Excludes::No) => elsewhere("file locks exclude nobody on this file system"),
+        Ok(Excludes::Unsupported) => elsewhere("this file system has no file locks"),
         Err(error) => {
             Finding::problem("lock", format!("a lock file {}", Chain(&error))).hint(match &error {
                 FileError::Io(error) => help(error, &site.shown(&site.state_dir())),
@@ -98,6 +94,11 @@ fn lock(site: &Site) -> Finding {
             })
         }
     }
+}
+
+/// Another lock takes the place of one that does not work.
+fn elsewhere(text: &str) -> Finding {
+    Finding::note("lock", format!("{text}; a lock outside it is used")).hint("findmnt -T .ai/local")
 }
 
 fn names() -> Finding {
