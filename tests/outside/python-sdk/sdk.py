@@ -1,83 +1,127 @@
-"""One client interface over both major versions of the Python MCP SDK.
-
-`stdio` and `http` are asynchronous context managers; what they give has `name`, `instructions`, `tools()` and
-`call(tool, arguments)`, which returns the structured content and raises `ToolFailed` for an error.
-"""
+"""One client interface over both major versions of the Python MCP SDK: the kit that `three` asks for."""
 
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-VERSION = version("mcp")
-MODERN = VERSION.startswith("2.")
+import anyio
 
-if MODERN:
+from checks import ToolFailed
+
+VERSION = version("mcp")
+TWO = VERSION.startswith("2.")
+
+if TWO:
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
-    from mcp_types import Implementation
+    from mcp_types import Implementation, ResourceUpdatedNotification
 else:
+    from datetime import timedelta
+
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
-    from mcp.types import Implementation
+    from mcp.types import Implementation, ResourceUpdatedNotification
 
 PATIENCE = 20
-
-
-class ToolFailed(Exception):
-    """A tool answered with an error."""
 
 
 class Connected:
     """A client of either version."""
 
-    def __init__(self, name, client, instructions, revision):
+    def __init__(self, name, client, opened, revision, updates):
         self.name = name
         self.client = client
-        self.instructions = instructions or ""
+        self.instructions = opened.instructions or ""
         self.revision = revision
+        self.updates = updates
 
     async def tools(self):
         listed = await self.client.list_tools()
         return sorted(tool.name for tool in listed.tools)
 
-    async def call(self, tool, arguments):
-        result = await self.client.call_tool(tool, arguments)
-        failed = result.is_error if MODERN else result.isError
-        content = result.structured_content if MODERN else result.structuredContent
+    async def call(self, tool, arguments, progress=None):
+        result = await self.client.call_tool(tool, arguments, progress_callback=progress)
+        failed = result.is_error if TWO else result.isError
+        content = result.structured_content if TWO else result.structuredContent
         if failed or content is None:
             raise ToolFailed(f"{tool}: {result}")
         return content
 
+    async def read(self, uri):
+        [content] = (await self.client.read_resource(uri)).contents
+        return content.text
 
-def stdio(name, command, arguments, folder, environment):
-    parameters = StdioServerParameters(command=command, args=arguments, cwd=folder, env=environment)
-    return _connect(name, parameters if MODERN else stdio_client(parameters))
+    @asynccontextmanager
+    async def watch(self, uri):
+        """Gives a list that grows with each update of a resource."""
+        if self.revision < "2026":
+            self.updates.clear()
+            await self.client.subscribe_resource(uri)
+            yield self.updates
+            await self.client.unsubscribe_resource(uri)
+            return
+        told = []
+
+        async def follow(stream):
+            async for event in stream:
+                told.append(event)
+
+        async with self.client.listen(resource_subscriptions=[uri]) as stream, anyio.create_task_group() as tasks:
+            tasks.start_soon(follow, stream)
+            yield told
+            tasks.cancel_scope.cancel()
 
 
-@asynccontextmanager
-async def http(name, url, token):
-    async with create_mcp_http_client(headers={"Authorization": f"Bearer {token}"}) as client:
-        async with _connect(name, streamable_http_client(url, http_client=client)) as connected:
-            yield connected
+class Kit:
+    """How a client of one era is connected."""
 
+    watches = True
 
-@asynccontextmanager
-async def _connect(name, transport):
-    information = Implementation(name=name, version="1")
-    if MODERN:
-        client = Client(transport, client_info=information, read_timeout_seconds=PATIENCE)
-        async with client:
-            yield Connected(name, client, client.instructions, client.protocol_version)
-        return
-    from datetime import timedelta
+    def __init__(self, era):
+        self.era = era
+        self.modern = era != "legacy"
 
-    async with transport as streams:
-        patience = timedelta(seconds=PATIENCE)
-        async with ClientSession(
-            streams[0], streams[1], client_info=information, read_timeout_seconds=patience
-        ) as session:
-            opened = await session.initialize()
-            yield Connected(name, session, opened.instructions, opened.protocolVersion)
+    def stdio(self, name, command, arguments, folder, environment):
+        parameters = StdioServerParameters(command=command, args=arguments, cwd=folder, env=environment)
+        return self._connect(name, parameters if TWO else stdio_client(parameters))
+
+    @asynccontextmanager
+    async def http(self, name, url, token):
+        async with create_mcp_http_client(headers={"Authorization": f"Bearer {token}"}) as client:
+            async with self._connect(name, streamable_http_client(url, http_client=client)) as connected:
+                yield connected
+
+    @asynccontextmanager
+    async def _connect(self, name, transport):
+        information = Implementation(name=name, version="1")
+        updates = []
+
+        async def heard(message):
+            message = message if TWO else getattr(message, "root", None)
+            if isinstance(message, ResourceUpdatedNotification):
+                updates.append(message)
+
+        if TWO:
+            client = Client(
+                transport,
+                mode=self.era,
+                client_info=information,
+                message_handler=heard,
+                read_timeout_seconds=PATIENCE,
+            )
+            async with client:
+                yield Connected(name, client, client, client.protocol_version, updates)
+            return
+        async with transport as streams:
+            async with ClientSession(
+                streams[0],
+                streams[1],
+                client_info=information,
+                message_handler=heard,
+                read_timeout_seconds=timedelta(seconds=PATIENCE),
+            ) as session:
+                opened = await session.initialize()
+                yield Connected(name, session, opened, opened.protocolVersion, updates)

@@ -1,9 +1,15 @@
-"""Where a client may be opened: a folder with an awkward name, a linked worktree, a folder without git."""
+"""Where a client may be opened: a folder with an awkward name, a linked worktree, a folder without git.
 
+And what is known there of its server from outside.
+"""
+
+import json
 import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+from checks import expect, until
 
 AWKWARD = "a b'c\"d $HOME `x` ünïcödé 雪 \\n"
 
@@ -35,6 +41,37 @@ class Place:
         folder = self.root / "src" / "deep er"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+    def document(self):
+        """Returns what the server published of itself; nothing while there is none."""
+        try:
+            return json.loads((self.state / "server.json").read_text())
+        except (FileNotFoundError, ValueError):
+            return {}
+
+    async def ready(self):
+        """Waits for a server that serves, and returns its document."""
+
+        def look():
+            found = self.document()
+            return found if found.get("state") == "ready" and found.get("url") else None
+
+        return await until("a ready server.json", look)
+
+    def nobody(self):
+        """Tells whether the process that the document names is gone."""
+        pid = self.document().get("pid")
+        return pid is None or not Path(f"/proc/{pid}").exists()
+
+    def endpoint(self, document):
+        url = document["url"].rstrip("/")
+        expect(url.startswith("http://127.0.0.1:"), "the published address is not loopback:", url)
+        return url if url.endswith("/mcp") else f"{url}/mcp"
+
+    def token(self):
+        file = self.shared / "token"
+        expect(file.stat().st_mode & 0o777 == 0o600, "the token is readable by others")
+        return file.read_text().strip()
 
 
 def make(base):
