@@ -73,6 +73,8 @@ pub const WATCHDOG: Duration = Duration::from_secs(10);
 pub const PORT_RETRY: Duration = Duration::from_secs(10);
 /// An unacknowledged once-key.
 pub const ONCE_KEY: Duration = Duration::from_hours(24);
+/// A client's own key for a command, in characters.
+pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
 /// One line of intent, in characters.
 pub const INTENT_CHARS: usize = 200;
 /// Paths and globs of one announcement.
@@ -252,6 +254,11 @@ pub const TABLE: &[Limit] = &[
         what: "once-key",
         bound: "until acknowledged, 24 h",
         past: "forgotten",
+    },
+    Limit {
+        what: "`Idempotency-Key`",
+        bound: "255 characters",
+        past: "HTTP 400",
     },
     Limit {
         what: "intent",

@@ -23,6 +23,7 @@ use super::body::{self, Bound};
 use super::problem::{Code, Problem};
 use super::state::Http;
 use crate::floor::hex;
+use crate::floor::limits::IDEMPOTENCY_KEY_CHARS;
 use crate::registry::{
     Call, Caller, Capability, Client, Delivery, Kind, OnceKey, Progress, Transport, query,
     takes_key,
@@ -30,8 +31,6 @@ use crate::registry::{
 
 /// The header that makes a command keyed.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
-/// Its length, in characters.
-const KEY_CHARS: usize = 255;
 
 /// Two things want one path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -186,13 +185,15 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Probl
     };
     let key = value.to_str().ok().filter(|key| {
         let visible = |byte: u8| byte.is_ascii_graphic();
-        !key.is_empty() && key.len() <= KEY_CHARS && key.bytes().all(visible)
+        !key.is_empty() && key.len() <= IDEMPOTENCY_KEY_CHARS && key.bytes().all(visible)
     });
     match key {
         Some(key) if values.next().is_none() => Ok(Some(key)),
         _ => Err(Problem::new(
             Code::BadRequest,
-            format!("`Idempotency-Key` is one value of 1 to {KEY_CHARS} visible ASCII characters"),
+            format!(
+                "`Idempotency-Key` is one value of 1 to {IDEMPOTENCY_KEY_CHARS} visible ASCII characters"
+            ),
         )),
     }
 }

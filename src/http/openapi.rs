@@ -4,13 +4,20 @@ use serde_json::{Value, json};
 
 use super::liveness;
 use super::sign_in_routes::{CODES, EXCHANGE, RENEW};
-use super::state::Http;
+use super::state::{Auth, Http};
 use crate::registry::Registry;
 use crate::registry::openapi::About;
 
 /// Returns the document of one server. It names no server: the address is the one it was read from.
 pub(crate) fn document(http: &Http) -> Value {
-    describe(http.registry(), http.parts().version)
+    let mut document = describe(http.registry(), http.parts().version);
+    if http.parts().auth == Auth::Off {
+        document["security"] = json!([]);
+        document["info"]["description"] =
+            "One shared MCP server per checkout. This one asks for no token: anybody on this machine can call everything."
+                .into();
+    }
+    document
 }
 
 /// Returns the document of a registry, without a server.
@@ -78,6 +85,8 @@ fn renew() -> Value {
         "tags": ["sign-in"],
         "summary": "Renew a page's token",
         "description": "Until twelve hours after the sign-in. Wants the token of a page.",
+        // Also where nothing else asks for one.
+        "security": [{"bearer": []}],
         "responses": answers("The next token.", &token()),
     })
 }

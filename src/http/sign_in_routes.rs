@@ -3,7 +3,7 @@
 //! | route | wants | answers |
 //! |---|---|---|
 //! | `POST /api/v1/sign-in` `{"code"}` | a code | `{"token", "expires_in"}`, 401 for a code that is used, old or unknown |
-//! | `POST /api/v1/sign-in/renew` | a page's token | `{"token", "expires_in"}`, 401 once the sign-in is too old |
+//! | `POST /api/v1/sign-in/renew` | a page's token | `{"token", "expires_in"}`, 401 once the sign-in is too old, 403 for the checkout's |
 //! | `POST /api/v1/sign-in/codes` | the checkout's token | `{"code", "expires_in", "path"}` |
 //!
 //! A page may not mint codes: its own token would then live for ever.
@@ -78,11 +78,13 @@ fn again(http: &Http, request: &Request) -> Result<Value, Problem> {
     only_post(request.method())?;
     let token = match request.extensions().get::<Credential>() {
         Some(Credential::Page(page)) => http.parts().sign_in.renew(page),
-        _ => {
-            return Err(Problem::new(
-                Code::Refused,
-                "only a page's token is renewed",
-            ));
+        other => {
+            // Who showed the checkout's token is known and may not; who showed nothing may try with a page's.
+            let code = match other {
+                Some(Credential::Token) => Code::Refused,
+                _ => Code::Unauthorized,
+            };
+            return Err(Problem::new(code, "only a page's token is renewed"));
         }
     };
     token.map(|token| rendered(&token)).ok_or_else(|| {

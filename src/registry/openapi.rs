@@ -14,6 +14,7 @@ use super::capability::{Capability, Kind, Retry};
 use super::catalog::Registry;
 use super::checks::RegistryError;
 use super::{query, schema};
+use crate::floor::limits::IDEMPOTENCY_KEY_CHARS;
 
 /// What the document says about the server.
 #[derive(Debug, Clone, Copy)]
@@ -168,7 +169,7 @@ fn operation(capability: &Capability) -> Value {
                     "in": "header",
                     "required": false,
                     "description": "Sent again with the same body, nothing happens twice.",
-                    "schema": {"type": "string", "maxLength": 255},
+                    "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_CHARS, "pattern": "^[!-~]+$"},
                 }]),
             );
         }
@@ -192,7 +193,11 @@ fn body(capability: &Capability) -> Value {
             (format!("example{}", index + 1), shown)
         })
         .collect();
-    json!({"required": true, "content": {"application/json": {"schema": {"$ref": input}, "examples": examples}}})
+    // No body is `{}`.
+    let required = capability.input["required"]
+        .as_array()
+        .is_some_and(|names| !names.is_empty());
+    json!({"required": required, "content": {"application/json": {"schema": {"$ref": input}, "examples": examples}}})
 }
 
 fn parameters(capability: &Capability) -> Vec<Value> {

@@ -32,6 +32,83 @@ fn the_document_is_openapi_3_1_and_every_reference_in_it_resolves() {
     }
 }
 
+/// Guards I9: no body is `{}`, so a body is wanted where `{}` is too little.
+#[test]
+fn the_document_wants_a_body_where_a_call_without_one_is_refused() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let document = document(&repository);
+    for (path, wanted) in [
+        ("/api/v1/peers/announce", true),
+        ("/api/v1/conformance/once", false),
+    ] {
+        let told = &document["paths"][path]["post"]["requestBody"]["required"];
+        assert_eq!(*told, wanted, "{path}");
+        let status = if wanted { 422 } else { 200 };
+        repository.http().send("POST", path).expects(status);
+    }
+}
+
+/// What no declaration of a capability says: the header that makes a command safe to send again.
+#[test]
+fn the_document_says_which_idempotency_keys_are_taken() {
+    let repository = Repository::new();
+    let _owner = repository.attached("owner");
+    let document = document(&repository);
+    let parameter = &document["paths"]["/api/v1/peers/announce"]["post"]["parameters"][0];
+    assert_eq!(parameter["name"], "Idempotency-Key");
+    assert_eq!(
+        parameter["schema"],
+        json!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"})
+    );
+    let longest = "k".repeat(255);
+    let too_long = "k".repeat(256);
+    for (key, status) in [
+        ("!k~", 200),
+        (&*longest, 200),
+        (&*too_long, 400),
+        ("", 400),
+        ("a b", 400),
+        ("\u{e9}", 400),
+    ] {
+        let reply = repository
+            .http()
+            .with("Idempotency-Key", key)
+            .post("/api/v1/peers/announce", &json!({"intent": ""}));
+        assert_eq!(reply.status, status, "{key}");
+    }
+}
+
+#[test]
+fn a_server_that_asks_for_no_token_says_so_in_its_document() {
+    let repository = Repository::new();
+    let serve = repository
+        .launch()
+        .name("serve")
+        .arguments(&["serve", "--auth", "off"])
+        .start();
+    repository.ready_when("a url", |lease| lease["url"].is_string());
+    let stranger = repository.http().with_token(None);
+    let open = stranger.get("/openapi.json").expects(200).json();
+    assert_eq!(open["security"], json!([]));
+    assert!(
+        !open["info"]["description"]
+            .as_str()
+            .unwrap()
+            .contains("needs"),
+        "{}",
+        open["info"]
+    );
+    // A page's token is renewed, whoever else needs one.
+    let renew = "/api/v1/sign-in/renew";
+    assert_eq!(
+        open["paths"][renew]["post"]["security"],
+        json!([{"bearer": []}])
+    );
+    stranger.send("POST", renew).expects(401);
+    drop(serve);
+}
+
 fn collect(value: &Value, references: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
