@@ -139,6 +139,10 @@ fn an_announcement_sent_many_times_at_once_stands_once() {
     repository.ready_when("the bridge's document", |lease| {
         lease["pid"] == bridge.pid()
     });
+    // Until everybody is back an answer says that it may not be complete, and so it differs.
+    wait_for("everybody is back", BOUND, || {
+        bridge.tool("majordomus_peers", &json!({}))["complete"] == true
+    });
     let (again, list) = send();
     assert_eq!(again, first);
     assert_eq!(outside(&list), [["by key"], ["by name"]], "{list}");
