@@ -24,7 +24,7 @@ def fastmcp(place, *words):
     """Runs a command in a place, and returns its exit code, its output and its errors."""
     environment = {**place.environment, "PATH": "/usr/local/bin:/usr/bin:/bin", "FASTMCP_CHECK_FOR_UPDATES": "off"}
     ended = subprocess.run(
-        [str(FASTMCP), *words], cwd=place.root, env=environment, capture_output=True, text=True, timeout=30
+        [str(FASTMCP), *words], cwd=place.root, env=environment, capture_output=True, text=True, timeout=60
     )
     return ended.returncode, ended.stdout, ended.stderr
 
