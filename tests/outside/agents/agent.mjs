@@ -1,11 +1,14 @@
-// One agent at work. Whoever holds it is its model: looks at what it offers, calls a tool, gets the result, says goodbye.
+// One agent at work. Whoever holds it is its model: sees what tools it offers, has it call one, is given the result,
+// and says when the work is done. Between a request of the agent and our reply it stands still.
 
 import { spawn } from "node:child_process";
 
 import { expect, until } from "../typescript-sdk/place.mjs";
 import { AGENTS } from "./agents.mjs";
+import { NOWHERE } from "./checkout.mjs";
 import { StandIn } from "./stand-in.mjs";
 
+/** No agent may take longer, from its start to its end or from one request to the next. */
 const PATIENCE = 60_000;
 
 /** The object in what an agent made of a tool's result: some write words around it. */
@@ -14,57 +17,74 @@ function object(result) {
 }
 
 export class Agent {
-  /** Requests that wait for a reply, as promises' ends: the agent stands still meanwhile. */
+  /** Its requests that have no reply yet. */
   waiting = [];
   output = "";
+  /** Where its model is: nowhere, as long as it needs none. */
+  url = NOWHERE;
 
   /** Starts the agent of that name in a folder of the checkout. */
   static async start(place, name, folder = place.root) {
-    const agent = new Agent();
-    Object.assign(agent, { name, place, kind: AGENTS[name] });
+    const agent = new Agent(place, name);
     agent.stand = await StandIn.start((turn) => {
-      // Helpers of an agent's own are not offered our tools; nobody waits for what they say.
+      // Helpers of an agent's own are not offered our tools, and nobody waits for what they say.
       if (!turn.tools.some((tool) => tool.endsWith("majordomus_peers"))) return { text: "done" };
       return new Promise((reply) => agent.waiting.push({ turn, reply }));
     });
-    place.prepare(name, agent.stand.url);
-    if (agent.kind.approve) await agent.command(agent.kind.approve, folder);
+    agent.url = agent.stand.url;
+    await agent.prepare();
     agent.ended = agent.spawn(agent.kind.run, folder).then((status) => (agent.status = status));
     return agent;
   }
 
-  /** Runs one of its other commands to the end, and returns what it wrote. */
-  static async once(place, name, words) {
-    const agent = new Agent();
-    Object.assign(agent, { name, place, kind: AGENTS[name], stand: { url: "http://127.0.0.1:9", strange: [] } });
-    place.prepare(name, agent.stand.url);
-    if (agent.kind.approve) await agent.command(agent.kind.approve, place.root);
-    await agent.command(words, place.root);
+  /** Runs its health command, and returns what that says. */
+  static async health(place, name) {
+    const agent = new Agent(place, name);
+    await agent.prepare();
+    await agent.command(agent.kind.health);
     return agent.output;
   }
 
-  async command(words, folder) {
+  constructor(place, name) {
+    this.place = place;
+    this.name = name;
+    this.kind = AGENTS[name];
+  }
+
+  async prepare() {
+    this.place.prepare(this.name, this.url);
+    if (this.kind.approve) await this.command(this.kind.approve);
+  }
+
+  async command(words) {
     this.output = "";
-    const status = await this.spawn(words, folder);
+    const status = await this.spawn(words, this.place.root);
     expect(status === 0, `${this.name} ${words.join(" ")} ended with ${status}:`, this.output);
   }
 
-  spawn(words, folder) {
-    const { file, environment } = this.place.program(this.name, this.stand.url);
-    const child = spawn(file, words, { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  /** Starts its executable in a process group of its own, and returns how it ends. */
+  spawn(words, cwd) {
+    const { file, env } = this.place.program(this.name, this.url);
+    const child = spawn(file, words, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    this.pid = child.pid;
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (data) => {
         this.output += data;
       });
     }
-    const impatient = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+    const impatient = setTimeout(() => this.kill(), PATIENCE);
     return new Promise((resolve, reject) => {
       child.on("error", reject);
-      child.on("close", (code, signal) => {
+      child.on("exit", (code, signal) => {
         clearTimeout(impatient);
         resolve(code ?? signal);
       });
     });
+  }
+
+  /** Kills all that it is made of; its servers are in process groups of their own. */
+  kill() {
+    process.kill(-this.pid, "SIGKILL");
   }
 
   /** What to show when it does not do what it should. */
@@ -75,10 +95,14 @@ export class Agent {
 
   /** Waits for its next request. */
   async turn() {
-    await until(`${this.name} asks its model`, () => {
-      expect(this.status === undefined, `${this.name} ended without asking:`, ...this.evidence());
-      return this.waiting.length > 0;
-    });
+    await until(
+      `${this.name} asks its model`,
+      () => {
+        expect(this.status === undefined, `${this.name} ended without asking:`, ...this.evidence());
+        return this.waiting.length > 0;
+      },
+      PATIENCE,
+    );
     return this.waiting[0].turn;
   }
 
@@ -93,7 +117,7 @@ export class Agent {
     expect(offered, `${this.name} does not offer ${tool}:`, tools);
     this.reply({ call: offered, arguments: words });
     const after = (await this.turn()).results;
-    expect(after.length === results.length + 1, `${this.name} gave no result of ${tool}:`, ...this.evidence());
+    expect(after.length === results.length + 1, `${this.name} calls not once:`, ...this.evidence());
     try {
       return object(after.at(-1));
     } catch {
@@ -101,7 +125,7 @@ export class Agent {
     }
   }
 
-  /** Says the last word, and waits until the agent has ended. */
+  /** Lets it say its last word, and waits until it has ended. */
   async end() {
     await this.turn();
     this.reply({ text: "done" });

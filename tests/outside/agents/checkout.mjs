@@ -4,14 +4,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Place, until } from "../typescript-sdk/place.mjs";
+import { Place, expect, until } from "../typescript-sdk/place.mjs";
 import { AGENTS } from "./agents.mjs";
 
 const { BINARY, ROOT, WORK } = process.env;
 const NODE = join(WORK, "node/node_modules/node/bin");
 
-/** Nobody listens there: what would leave this machine fails at once, and loopback takes no proxy. */
-const NO_WAY_OUT = "http://127.0.0.1:9";
+/** Nobody listens there. */
+export const NOWHERE = "http://127.0.0.1:9";
 
 export class Checkout extends Place {
   constructor() {
@@ -20,7 +20,8 @@ export class Checkout extends Place {
       cpSync(join(ROOT, path), join(this.root, path), { recursive: true });
     }
     // opencode is the one that reads none of these files.
-    const { command, args } = JSON.parse(readFileSync(join(this.root, ".mcp.json"), "utf8")).mcpServers.majordomus;
+    const { mcpServers } = JSON.parse(readFileSync(join(this.root, ".mcp.json"), "utf8"));
+    const { command, args } = mcpServers.majordomus;
     const mcp = { majordomus: { type: "local", command: [command, ...args] } };
     writeFileSync(join(this.root, "opencode.json"), JSON.stringify({ mcp }));
     // Where the launcher keeps what it built. MAJORDOMUS_BIN would not do: Codex passes no variables on.
@@ -47,14 +48,15 @@ export class Checkout extends Place {
   program(name, url) {
     return {
       file: join(WORK, name, "node_modules/.bin", name),
-      environment: {
+      env: {
         ...this.environment,
         HOME: this.homeOf(name),
         PATH: `${NODE}:${this.environment.PATH}`,
         LANG: "C.UTF-8",
         TERM: "dumb",
-        HTTP_PROXY: NO_WAY_OUT,
-        HTTPS_PROXY: NO_WAY_OUT,
+        // What would leave this machine fails at once.
+        HTTP_PROXY: NOWHERE,
+        HTTPS_PROXY: NOWHERE,
         NO_PROXY: "127.0.0.1,localhost",
         ...AGENTS[name].environment(url),
       },
@@ -68,7 +70,8 @@ export class Checkout extends Place {
       try {
         const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
         if (!environment.some((each) => each.startsWith(`HOME=${this.home}`))) continue;
-        found.push({ pid: Number(pid), command: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") });
+        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+        found.push({ pid: Number(pid), command });
       } catch {
         // It ended meanwhile, or is not ours.
       }
@@ -76,21 +79,39 @@ export class Checkout extends Place {
     return found;
   }
 
-  /** Waits until no server runs, and `majordomus status` and the folder say so. */
+  /** Waits until that many servers run. */
+  async servers(count) {
+    const running = () => this.processes().filter(({ command }) => /majordomus mcp /.test(command));
+    await until(`${count} servers run`, () => running().length === count, 5_000);
+  }
+
+  /** Waits until no server runs, and looks what it left. */
   async deserted({ killed = false } = {}) {
-    await until("no server process is left", () => !this.processes().some(({ command }) => /majordomus mcp/.test(command)), 5_000);
+    await this.servers(0);
     const { status } = spawnSync(BINARY, ["status"], { cwd: this.root, env: this.environment });
-    if (status !== 1) throw new Error(`majordomus status exits ${status} although nobody is here`);
-    // A server that was killed could not remove its document; the next one replaces it.
-    if (!killed && Object.keys(this.document()).length > 0) throw new Error("server.json stayed behind");
+    expect(status === 1, `majordomus status exits with ${status} although nobody is here`);
+    // Who is killed removes no document; the next owner replaces it.
+    expect(killed || !this.document().state, "server.json stayed behind:", this.document());
+  }
+
+  /** The last that servers said in their log. */
+  log() {
+    try {
+      const lines = readFileSync(join(this.root, ".ai/local/state/mcp/server.log"), "utf8").trim().split("\n");
+      return lines.slice(-20).join("\n");
+    } catch {
+      return "no log";
+    }
   }
 
   remove() {
-    for (const { pid } of this.processes()) {
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It ended by itself.
+    for (let left = this.processes(); left.length > 0; left = this.processes()) {
+      for (const { pid } of left) {
+        try {
+          process.kill(pid, "SIGKILL");
+        } catch {
+          // It ended by itself.
+        }
       }
     }
     super.remove();

@@ -18,39 +18,44 @@ function seconds(since) {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
 }
 
-function named(listed, name) {
-  const found = listed.peers.filter((peer) => peer.name === AGENTS[name].peer && peer.attached);
-  expect(found.length === 1, `${name} is not listed once:`, listed);
-  return found[0];
-}
-
 /** The first opens, the second meets it, the first goes, the second is served on. */
 async function meet(first, second) {
   const began = performance.now();
   const host = await Agent.start(place, first);
   const intent = `rewrite the parser with ${first}`;
   const opened = await host.call("majordomus_announce", { intent, scope: ["src/parser/**"] });
-  expect(opened.collisions.length === 0, `${first} collides with nobody:`, opened);
+  expect(opened.collisions.length === 0, `${first} is in nobody's way:`, opened);
   const { epoch } = await place.ready();
 
-  const guest = await Agent.start(place, second, AGENTS[second].inside ? `${place.root}/below` : place.root);
-  const met = await guest.call("majordomus_announce", { intent: "fix the lexer", scope: ["src/parser/lexer.rs"] });
+  const folder = AGENTS[second].inside ? `${place.root}/below` : place.root;
+  const guest = await Agent.start(place, second, folder);
+  const fix = { intent: "fix the lexer", scope: ["src/parser/lexer.rs"] };
+  const met = await guest.call("majordomus_announce", fix);
   expect(JSON.stringify(met.collisions).includes(intent), `${second} is not told of ${first}:`, met);
-  const listed = await guest.call("majordomus_peers");
-  expect(named(listed, first).announcements[0].intent === intent, `not what ${first} announced:`, listed);
-  expect(named(listed, second).id === listed.you, `${second} is somebody else:`, listed);
+  const both = present(await guest.call("majordomus_peers"));
+  const other = both.others.find(({ announcements }) => announcements[0].intent === intent);
+  expect(other?.name === AGENTS[first].peer, `${second} does not see ${first}:`, both);
+  expect(both.self.name === AGENTS[second].peer, `${second} has another name:`, both);
+  expect(both.others.length === 1, "somebody else is here:", both);
 
   await host.end();
-  const alone = await guest.call("majordomus_peers");
-  expect(named(alone, second).announcements.length === 1, `lost with ${first}:`, alone);
-  expect(alone.peers.filter(({ attached }) => attached).length === 1, `${first} is still here:`, alone);
-  expect((await place.ready()).epoch > epoch, "there is no new owner");
+  await place.servers(1);
+  const alone = present(await guest.call("majordomus_peers"));
+  expect(alone.self.announcements[0].intent === fix.intent, `lost with ${first}:`, alone);
+  expect(alone.others.length === 0, `${first} is still here:`, alone);
+  expect((await place.ready()).epoch > epoch, "nobody took over from", first);
   await guest.end();
   await place.deserted({ killed: AGENTS[second].kills });
-  console.log(`  ${first} opens, ${second} takes over: ${seconds(began)}`);
+  console.log(`  ${first} opens, ${second} meets it and takes over: ${seconds(began)}`);
 }
 
-/** All of them at once: each sees each. */
+/** Those who are attached: the one who asked, and the others. */
+function present({ you, peers }) {
+  const here = peers.filter(({ attached }) => attached);
+  return { self: here.find(({ id }) => id === you), others: here.filter(({ id }) => id !== you) };
+}
+
+/** All of them at once: each sees each, and those who are killed leave nothing behind. */
 async function crowd() {
   const began = performance.now();
   const all = [];
@@ -60,27 +65,37 @@ async function crowd() {
     await agent.call("majordomus_announce", { intent: `work of ${name}`, scope: [`src/${name}`] });
   }
   for (const agent of all) {
-    const listed = await agent.call("majordomus_peers");
-    for (const name of names) named(listed, name);
+    const { self, others } = present(await agent.call("majordomus_peers"));
+    expect(self.name === agent.kind.peer, `${agent.name} has another name:`, self);
+    for (const { kind } of all) {
+      const seen = [self, ...others].filter(({ name }) => name === kind.peer).length;
+      expect(seen === 1, `${agent.name} does not see ${kind.peer} once:`, self, others);
+    }
   }
-  await Promise.all(all.map((agent) => agent.end()));
-  await place.deserted({ killed: true });
-  console.log(`  ${names.length} at once: ${seconds(began)}`);
+  for (const agent of all) agent.kill();
+  await Promise.all(all.map(({ ended }) => ended));
+  await place.deserted();
+  console.log(`  ${names.length} at once, and killed: ${seconds(began)}`);
 }
 
-/** The command that a person asks whether the server can be started. */
+/** What a person asks to learn whether the server can be started. */
 async function health(name) {
   const began = performance.now();
-  const said = await Agent.once(place, name, AGENTS[name].health);
+  const said = await Agent.health(place, name);
   expect(/majordomus[^\n]*connected/i.test(said), `${name} says:`, said);
   await place.deserted();
-  console.log(`  ${name} ${AGENTS[name].health.join(" ")}: ${seconds(began)}`);
+  console.log(`  ${name} finds the server in health: ${seconds(began)}`);
 }
 
 try {
   for (const name of names) if (AGENTS[name].health) await health(name);
   for (const [at, name] of names.entries()) await meet(name, names[(at + 1) % names.length]);
+  // Two windows of one client.
+  await meet("claude", "claude");
   await crowd();
+} catch (failure) {
+  console.error(place.log());
+  throw failure;
 } finally {
   place.remove();
 }
