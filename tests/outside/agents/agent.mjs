@@ -8,7 +8,7 @@ import { AGENTS } from "./agents.mjs";
 import { NOWHERE } from "./checkout.mjs";
 import { StandIn } from "./stand-in.mjs";
 
-/** No agent may take longer, from its start to its end or from one request to the next. */
+/** No agent may take longer to its first request, from one to the next, or to its end. */
 const PATIENCE = 60_000;
 
 /** The object in what an agent made of a tool's result: some write words around it. */
@@ -26,14 +26,14 @@ export class Agent {
   /** Starts the agent of that name in a folder of the checkout. */
   static async start(place, name, folder = place.root) {
     const agent = new Agent(place, name);
-    agent.stand = await StandIn.start((turn) => {
+    agent.stand = await StandIn.start((turn, givenUp) => {
       // Helpers of an agent's own are not offered our tools, and nobody waits for what they say.
       if (!turn.tools.some((tool) => tool.endsWith("majordomus_peers"))) return { text: "done" };
-      return new Promise((reply) => agent.waiting.push({ turn, reply }));
+      return new Promise((reply) => agent.waiting.push({ turn, reply, givenUp }));
     });
     agent.url = agent.stand.url;
     await agent.prepare();
-    agent.ended = agent.spawn(agent.kind.run, folder).then((status) => (agent.status = status));
+    agent.spawn(agent.kind.run, folder);
     return agent;
   }
 
@@ -57,29 +57,31 @@ export class Agent {
   }
 
   async command(words) {
-    this.output = "";
-    const status = await this.spawn(words, this.place.root);
+    this.spawn(words, this.place.root);
+    const status = await this.gone();
     expect(status === 0, `${this.name} ${words.join(" ")} ended with ${status}:`, this.output);
   }
 
-  /** Starts its executable in a process group of its own, and returns how it ends. */
+  /** Starts its executable in a process group of its own. */
   spawn(words, cwd) {
     const { file, env } = this.place.program(this.name, this.url);
     const child = spawn(file, words, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     this.pid = child.pid;
+    this.output = "";
+    this.status = undefined;
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (data) => {
         this.output += data;
       });
     }
-    const impatient = setTimeout(() => this.kill(), PATIENCE);
-    return new Promise((resolve, reject) => {
-      child.on("error", reject);
-      child.on("exit", (code, signal) => {
-        clearTimeout(impatient);
-        resolve(code ?? signal);
-      });
-    });
+    child.on("error", (failure) => (this.status = failure.message));
+    child.on("exit", (code, signal) => (this.status = code ?? signal));
+  }
+
+  /** Waits until it has ended, and returns how. */
+  async gone() {
+    await until(`${this.name} ends`, () => this.status !== undefined, PATIENCE);
+    return this.status;
   }
 
   /** Kills all that it is made of; its servers are in process groups of their own. */
@@ -99,6 +101,7 @@ export class Agent {
       `${this.name} asks its model`,
       () => {
         expect(this.status === undefined, `${this.name} ended without asking:`, ...this.evidence());
+        this.waiting = this.waiting.filter(({ givenUp }) => !givenUp());
         return this.waiting.length > 0;
       },
       PATIENCE,
@@ -129,7 +132,7 @@ export class Agent {
   async end() {
     await this.turn();
     this.reply({ text: "done" });
-    const status = await this.ended;
+    const status = await this.gone();
     this.stand.close();
     expect(status === 0, `${this.name} ended with ${status}:`, ...this.evidence());
   }

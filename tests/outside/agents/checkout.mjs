@@ -14,24 +14,61 @@ const NODE = join(WORK, "node/node_modules/node/bin");
 export const NOWHERE = "http://127.0.0.1:9";
 
 export class Checkout extends Place {
-  constructor() {
-    super();
+  /** A checkout of this repository, as far as clients see it. */
+  static ours() {
+    const place = new Checkout();
     for (const path of [".mcp.json", ".gemini", ".codex", "bin"]) {
-      cpSync(join(ROOT, path), join(this.root, path), { recursive: true });
+      cpSync(join(ROOT, path), join(place.root, path), { recursive: true });
     }
     // opencode is the one that reads none of these files.
-    const { mcpServers } = JSON.parse(readFileSync(join(this.root, ".mcp.json"), "utf8"));
+    const { mcpServers } = JSON.parse(readFileSync(join(place.root, ".mcp.json"), "utf8"));
     const { command, args } = mcpServers.majordomus;
     const mcp = { majordomus: { type: "local", command: [command, ...args] } };
-    writeFileSync(join(this.root, "opencode.json"), JSON.stringify({ mcp }));
+    writeFileSync(join(place.root, "opencode.json"), JSON.stringify({ mcp }));
     // Where the launcher keeps what it built. MAJORDOMUS_BIN would not do: Codex passes no variables on.
-    mkdirSync(join(this.root, "target/launcher"), { recursive: true });
-    symlinkSync(BINARY, join(this.root, "target/launcher/majordomus"));
-    writeFileSync(join(this.root, ".gitignore"), "/target/\n");
+    mkdirSync(join(place.root, "target/launcher"), { recursive: true });
+    symlinkSync(BINARY, join(place.root, "target/launcher/majordomus"));
+    writeFileSync(join(place.root, ".gitignore"), "/target/\n");
+    place.commit();
+    return place;
+  }
+
+  /** A repository of somebody who has the agents and `majordomus` installed, and calls `majordomus init`. */
+  static foreign() {
+    const place = new Checkout();
+    writeFileSync(join(place.root, "README.md"), "# Somebody's\n");
+    place.commit();
+    mkdirSync(join(place.home, "bin"));
+    symlinkSync(BINARY, join(place.home, "bin/majordomus"));
+    const clients = Object.keys(AGENTS).map((name) => join(WORK, name, "node_modules/.bin"));
+    place.environment.PATH = [join(place.home, "bin"), ...clients, place.environment.PATH].join(":");
+    return place;
+  }
+
+  commit() {
     const who = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"];
-    for (const words of [["add", "."], [...who, "commit", "-q", "-m", "first"]]) {
-      execFileSync("git", words, { cwd: this.root, env: this.environment });
-    }
+    this.git("add", ".");
+    this.git(...who, "commit", "-q", "-m", "first");
+  }
+
+  git(...words) {
+    return execFileSync("git", words, { cwd: this.root, env: this.environment, encoding: "utf8" });
+  }
+
+  /** The files that git would add: their paths and texts. */
+  untracked() {
+    const paths = this.git("ls-files", "--others", "--exclude-standard").split("\n").filter(Boolean);
+    return paths.map((path) => ({ path, text: readFileSync(join(this.root, path), "utf8") }));
+  }
+
+  /** Runs the executable, and returns its status and what it says to a person. */
+  majordomus(...words) {
+    const { status, stderr } = spawnSync(BINARY, words, {
+      cwd: this.root,
+      env: this.environment,
+      encoding: "utf8",
+    });
+    return { status, said: stderr };
   }
 
   /** Each agent has a home of its own below ours. */
@@ -80,17 +117,24 @@ export class Checkout extends Place {
   }
 
   /** Waits until that many servers run. */
-  async servers(count) {
-    const running = () => this.processes().filter(({ command }) => /majordomus mcp /.test(command));
-    await until(`${count} servers run`, () => running().length === count, 5_000);
+  servers(count) {
+    return this.running(`${count} servers run`, (all) => all.filter(isServer).length === count);
   }
 
-  /** Waits until no server runs, and looks what it left. */
+  async running(what, holds) {
+    try {
+      await until(what, () => holds(this.processes()), 10_000);
+    } catch (failure) {
+      throw new Error(`${failure.message}: ${JSON.stringify(this.processes())}`);
+    }
+  }
+
+  /** Waits until no process is left, and looks what they left. */
   async deserted({ killed = false } = {}) {
-    await this.servers(0);
-    const { status } = spawnSync(BINARY, ["status"], { cwd: this.root, env: this.environment });
+    await this.running("nobody is left", (all) => all.length === 0);
+    const { status } = this.majordomus("status");
     expect(status === 1, `majordomus status exits with ${status} although nobody is here`);
-    // Who is killed removes no document; the next owner replaces it.
+    // An owner that is killed removes no document; the next one replaces it.
     expect(killed || !this.document().state, "server.json stayed behind:", this.document());
   }
 
@@ -116,4 +160,8 @@ export class Checkout extends Place {
     }
     super.remove();
   }
+}
+
+function isServer({ command }) {
+  return /majordomus mcp /.test(command);
 }

@@ -1,15 +1,16 @@
-// Real agents in one checkout, each with the repository's own configuration. We are the model of each.
+// Real agents in one checkout: each with the repository's own configuration, then with what `majordomus init` wrote into a
+// foreign one. We are the model of each.
 
-import { expect } from "../typescript-sdk/place.mjs";
+import { expect, until } from "../typescript-sdk/place.mjs";
 import { Agent } from "./agent.mjs";
 import { AGENTS } from "./agents.mjs";
 import { Checkout } from "./checkout.mjs";
 
 const names = Object.keys(AGENTS);
-const place = new Checkout();
+const places = [];
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.on(signal, () => {
-    place.remove();
+    for (const place of places) place.remove();
     process.exit(1);
   });
 }
@@ -19,7 +20,7 @@ function seconds(since) {
 }
 
 /** The first opens, the second meets it, the first goes, the second is served on. */
-async function meet(first, second) {
+async function meet(place, first, second) {
   const began = performance.now();
   const host = await Agent.start(place, first);
   const intent = `rewrite the parser with ${first}`;
@@ -45,7 +46,7 @@ async function meet(first, second) {
   expect(alone.others.length === 0, `${first} is still here:`, alone);
   expect((await place.ready()).epoch > epoch, "nobody took over from", first);
   await guest.end();
-  await place.deserted({ killed: AGENTS[second].kills });
+  await place.deserted({ killed: AGENTS[second].ends === "SIGKILL" });
   console.log(`  ${first} opens, ${second} meets it and takes over: ${seconds(began)}`);
 }
 
@@ -55,9 +56,8 @@ function present({ you, peers }) {
   return { self: here.find(({ id }) => id === you), others: here.filter(({ id }) => id !== you) };
 }
 
-/** All of them at once: each sees each, and those who are killed leave nothing behind. */
-async function crowd() {
-  const began = performance.now();
+/** All of them at once: each sees each. */
+async function gather(place) {
   const all = [];
   for (const name of names) {
     const agent = await Agent.start(place, name);
@@ -72,14 +72,38 @@ async function crowd() {
       expect(seen === 1, `${agent.name} does not see ${kind.peer} once:`, self, others);
     }
   }
+  return all;
+}
+
+/** Who leaves leaves nothing behind: killed, all in the same moment. */
+async function massacre(place) {
+  const began = performance.now();
+  const all = await gather(place);
   for (const agent of all) agent.kill();
-  await Promise.all(all.map(({ ended }) => ended));
+  await Promise.all(all.map((agent) => agent.gone()));
   await place.deserted();
-  console.log(`  ${names.length} at once, and killed: ${seconds(began)}`);
+  console.log(`  ${all.length} at once, and killed: ${seconds(began)}`);
+}
+
+/** Who leaves leaves nothing behind: one after the other, in its own manner, the owner last. */
+async function farewell(place) {
+  const began = performance.now();
+  const [owner, ...guests] = await gather(place);
+  for (let left = guests.pop(); left; left = guests.pop()) {
+    await left.end();
+    await place.servers(guests.length + 1);
+    await until(`${owner.name} sees ${left.name} leave`, async () => {
+      const { others } = present(await owner.call("majordomus_peers"));
+      return others.length === guests.length;
+    });
+  }
+  await owner.end();
+  await place.deserted();
+  console.log(`  ${names.length} at once, and leave: ${seconds(began)}`);
 }
 
 /** What a person asks to learn whether the server can be started. */
-async function health(name) {
+async function health(place, name) {
   const began = performance.now();
   const said = await Agent.health(place, name);
   expect(/majordomus[^\n]*connected/i.test(said), `${name} says:`, said);
@@ -87,16 +111,43 @@ async function health(name) {
   console.log(`  ${name} finds the server in health: ${seconds(began)}`);
 }
 
-try {
-  for (const name of names) if (AGENTS[name].health) await health(name);
-  for (const [at, name] of names.entries()) await meet(name, names[(at + 1) % names.length]);
-  // Two windows of one client.
-  await meet("claude", "claude");
-  await crowd();
-} catch (failure) {
-  console.error(place.log());
-  throw failure;
-} finally {
-  place.remove();
+/** Calls `majordomus init`, and checks what it says. */
+function init(place, said, ...words) {
+  const found = place.majordomus("init", "--yes", ...words);
+  expect(found.status === 0 && found.said.includes(said), `init ${words.join(" ")}:`, found);
 }
+
+async function inOurs(place) {
+  for (const name of names) if (AGENTS[name].health) await health(place, name);
+  for (const [at, name] of names.entries()) await meet(place, name, names[(at + 1) % names.length]);
+  // Two windows of one client.
+  await meet(place, "claude", "claude");
+  await massacre(place);
+}
+
+async function inForeign(place) {
+  // It finds three; of the others it must be told.
+  init(place, "3 files written");
+  init(place, "2 files written", "--client", "copilot", "--client", "opencode", "--client", "qwen");
+  await farewell(place);
+  init(place, "5 files written", "--undo");
+  // What agents wrote into the same files stays: a schema, a version. Claude keeps by itself what a person allowed.
+  const left = place.untracked().filter(({ path, text }) => !path.startsWith(".claude/") && text.includes("majordomus"));
+  expect(left.length === 0, "something is left after init --undo:", left);
+}
+
+async function within(place, work) {
+  places.push(place);
+  try {
+    await work(place);
+  } catch (failure) {
+    console.error(place.log());
+    throw failure;
+  } finally {
+    place.remove();
+  }
+}
+
+await within(Checkout.ours(), inOurs);
+await within(Checkout.foreign(), inForeign);
 process.exit(0);

@@ -25,7 +25,10 @@ export class StandIn {
   /** Why a reply could not be made. */
   failure;
 
-  /** Listens; `model` is asked for each reply of a conversation with tools: `{ call, arguments }` or `{ text }`. */
+  /**
+   * Listens; `model(turn, givenUp)` is asked for each reply of a conversation with tools: `{ call, arguments }` or
+   * `{ text }`. `givenUp()` tells whether anybody still waits for it.
+   */
   static async start(model) {
     const stand = new StandIn();
     stand.server = createServer((request, response) => {
@@ -55,7 +58,7 @@ export class StandIn {
     let reply = { text: "done" };
     if (turn.tools.length > 0) {
       this.turns.push(turn);
-      reply = await model(turn);
+      reply = await model(turn, () => response.destroyed);
     }
     if (response.destroyed) return;
     response.writeHead(200, { "content-type": "text/event-stream" });
