@@ -193,13 +193,13 @@ mod tests {
     fn paths_names_and_secrets_are_replaced_and_the_rest_stays() {
         let scrub = Scrub {
             known: vec![
-                ("/home/someone/work".to_owned(), "<checkout>"),
+                ("/home/someone/here".to_owned(), "<checkout>"),
                 ("/home/someone".to_owned(), "<home>"),
             ],
         };
         let long = "ab".repeat(32);
         let words = format!(
-            "at /home/someone/work/x, in \"/home/someone\", error=/etc/passwd token={long} /api/v1/peers http://127.0.0.1:2/docs/ a/b"
+            "at /home/someone/here/x, in \"/home/someone\", error=/etc/passwd token={long} /api/v1/peers http://127.0.0.1:2/docs/ a/b"
         );
         assert_eq!(
             scrub.value(json!({ "a": [words], "n": 1 })),
