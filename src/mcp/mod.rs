@@ -12,6 +12,7 @@
 
 mod asking;
 pub mod batch;
+mod blocks;
 mod engine;
 mod error_code;
 mod lists;

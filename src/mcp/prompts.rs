@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::blocks::fitting;
 use super::engine::{Engine, Turn};
 use super::reply::{Failure, Outcome, Success};
 use super::tools::protocol_error;
@@ -27,6 +28,10 @@ impl Engine {
         };
         match self.call(capability, &turn, arguments, token).await {
             Ok(Ok(Value::Object(mut result))) => {
+                let messages = result.get_mut("messages").and_then(Value::as_array_mut);
+                for message in messages.into_iter().flatten() {
+                    message["content"] = fitting(message["content"].take(), turn.revision);
+                }
                 result.insert("description".to_owned(), json!(capability.description));
                 Ok(Success::new(self.finish(turn.revision, result, None)))
             }

@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::asking::Asking;
+use super::blocks::fitting;
 use super::engine::{Engine, Standing, Turn};
 use super::error_code::ErrorCode;
 use super::reply::{Block, Body, Failure, Keep, Outcome, Success, ToolResult};
@@ -173,7 +174,12 @@ impl Engine {
                     Form::Content { .. } => value.get_mut("content").map(Value::take),
                 };
                 let mut content: Vec<Block> = match shown {
-                    Some(Value::Array(blocks)) => blocks.into_iter().map(Block::Shown).collect(),
+                    Some(Value::Array(blocks)) => {
+                        let blocks = blocks.into_iter();
+                        blocks
+                            .map(|block| Block::Shown(fitting(block, revision)))
+                            .collect()
+                    }
                     _ => vec![Block::text(value.to_string())],
                 };
                 let degraded = self.degraded();
