@@ -38,6 +38,7 @@ mod mcp_batches;
 mod mcp_legacy;
 mod mcp_modern;
 mod mcp_prompts;
+mod mcp_schemas;
 mod openapi;
 mod peers;
 mod places;

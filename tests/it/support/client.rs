@@ -15,6 +15,9 @@ use super::frames;
 use super::inbox::Inbox;
 use super::wait::{BOUND, wait_for, wait_some};
 
+/// How long a dead process's output is waited for: another may hold its end open.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// A spawned process and the two ends of its protocol.
 pub(crate) struct Client {
     name: String,
@@ -107,6 +110,7 @@ impl Client {
     pub(crate) fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
         let mut input = self.input.lock().unwrap();
         let input = input.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+        self.inbox.note(bytes);
         input.write_all(bytes)?;
         input.flush()
     }
@@ -328,6 +332,8 @@ impl Drop for Client {
                 self.inbox.total(),
                 self.inbox.strays(),
             );
+        } else if self.unread.get_mut().is_ok_and(|unread| unread.is_none()) {
+            self.inbox.close(LAST_WORDS);
         }
     }
 }

@@ -1,11 +1,19 @@
 //! A raw HTTP/1.1 client: what is sent is exactly what a test says.
 
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::Value;
 
+use super::schemas::Conversation;
 use super::wait::BOUND;
+
+/// What was asked in each session; its id is nobody else's.
+static SESSIONS: LazyLock<Mutex<HashMap<String, Shared>>> = LazyLock::new(Mutex::default);
+
+type Shared = Arc<Mutex<Conversation>>;
 
 /// Where to send, and with which token.
 #[derive(Debug, Clone)]
@@ -58,7 +66,10 @@ impl Http {
         // A server may answer and close before it has read everything; the answer counts.
         let written = stream.write_all(bytes);
         match Reply::read(stream) {
-            Ok(reply) => Ok(reply),
+            Ok(mut reply) => {
+                reply.judge = conversation(bytes, reply.header("mcp-session-id"));
+                Ok(reply)
+            }
             Err(error) => {
                 written?;
                 Err(error)
@@ -127,6 +138,8 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     body: Body,
+    /// What was asked, where the answer is MCP.
+    judge: Option<Shared>,
 }
 
 impl Reply {
@@ -172,6 +185,7 @@ impl Reply {
             status,
             headers,
             body: Body { reader, framing },
+            judge: None,
         })
     }
 
@@ -200,6 +214,12 @@ impl Reply {
         self.body
             .read_to_end(&mut bytes)
             .expect("the body arrives in time");
+        let json = self
+            .header("content-type")
+            .is_some_and(|kind| kind.starts_with("application/json"));
+        if self.judge.is_some() && json {
+            self.judge(&serde_json::from_slice(&bytes).expect("JSON"));
+        }
         bytes
     }
 
@@ -228,6 +248,16 @@ impl Reply {
         })
     }
 
+    /// Panics if its schema refuses a frame.
+    #[track_caller]
+    fn judge(&self, frame: &Value) {
+        if let Some(judge) = &self.judge
+            && let Err(breach) = judge.lock().unwrap().receives(frame)
+        {
+            panic!("the schema refuses what the server sent: {breach}");
+        }
+    }
+
     /// The next event of a stream, skipping comments and empty data; `None` at its end.
     pub(crate) fn event(&mut self) -> Option<Value> {
         self.event_with_id().map(|(_, data)| data)
@@ -254,10 +284,33 @@ impl Reply {
                 id = Some(rest.trim_start().to_owned());
             } else if line.is_empty() && !data.is_empty() {
                 let data = serde_json::from_str(&data).expect("events carry JSON");
+                self.judge(&data);
                 return Some((id, data));
             }
         }
     }
+}
+
+/// The conversation that a request to `/mcp` belongs to: its session's, or one of its own.
+fn conversation(request: &[u8], opened: Option<&str>) -> Option<Shared> {
+    let end = request.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let (head, body) = (
+        String::from_utf8_lossy(&request[..end]),
+        &request[end + 4..],
+    );
+    let mut lines = head.lines();
+    if lines.next()?.split(' ').nth(1)? != "/mcp" {
+        return None;
+    }
+    let own = lines.filter_map(|line| line.split_once(':'));
+    let mut own = own.filter(|(name, _)| name.eq_ignore_ascii_case("mcp-session-id"));
+    let session = own.next().map(|(_, id)| id.trim()).or(opened);
+    let conversation = match session {
+        Some(id) => Arc::clone(SESSIONS.lock().unwrap().entry(id.to_owned()).or_default()),
+        None => Shared::default(),
+    };
+    conversation.lock().unwrap().sends(body);
+    Some(conversation)
 }
 
 /// How a body ends.

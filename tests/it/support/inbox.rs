@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::schemas::Conversation;
+
 /// Everything that arrived on one stdout, sorted as it came.
 #[derive(Debug, Default)]
 struct Received {
@@ -17,6 +19,8 @@ struct Received {
     messages: Vec<(Instant, Value)>,
     /// Lines that are not JSON-RPC.
     strays: Vec<String>,
+    /// The first frame that its schema refuses, and why.
+    breach: Option<String>,
     ended: bool,
 }
 
@@ -24,6 +28,7 @@ struct Received {
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     received: Mutex<Received>,
+    conversation: Mutex<Conversation>,
     news: Condvar,
 }
 
@@ -43,9 +48,23 @@ impl Inbox {
         });
     }
 
+    /// Notes what the client writes.
+    pub(crate) fn note(&self, written: &[u8]) {
+        self.conversation.lock().unwrap().writes(written);
+    }
+
     fn take(&self, line: &[u8]) {
         let parsed = serde_json::from_slice::<Value>(line);
+        let judged = match &parsed {
+            Ok(frame) => self.conversation.lock().unwrap().receives(frame),
+            // The end may come in the middle of a line.
+            Err(_) if !line.ends_with(b"\n") => Ok(()),
+            Err(error) => Err(format!("{error}: {:?}", String::from_utf8_lossy(line))),
+        };
         let mut received = self.received.lock().unwrap();
+        if let (Err(breach), None) = (judged, &received.breach) {
+            received.breach = Some(breach);
+        }
         match parsed {
             Ok(message) if message.get("method").is_some() => {
                 received.messages.push((Instant::now(), message));
@@ -71,6 +90,11 @@ impl Inbox {
         let deadline = Instant::now() + bound;
         let mut received = self.received.lock().unwrap();
         loop {
+            if let Some(breach) = &received.breach {
+                let breach = breach.clone();
+                drop(received);
+                panic!("the schema refuses what the server sent: {breach}");
+            }
             if let Some(found) = look(&received) {
                 return Some(found);
             }
@@ -152,6 +176,11 @@ impl Inbox {
     /// Forgets the messages with a method.
     pub(crate) fn forget_messages(&self) {
         self.received.lock().unwrap().messages.clear();
+    }
+
+    /// Reads on until the process has closed its end, and panics if its schema refused a frame that nobody waited for.
+    pub(crate) fn close(&self, bound: Duration) {
+        let _end: Option<()> = self.wait(bound, |_| None);
     }
 
     /// Lines on stdout that are no JSON-RPC message.

@@ -20,6 +20,7 @@ pub(crate) mod launch;
 pub(crate) mod random;
 pub(crate) mod repository;
 pub(crate) mod rounds;
+pub(crate) mod schemas;
 pub(crate) mod terminal;
 pub(crate) mod wait;
 
