@@ -15,6 +15,7 @@
 mod announce;
 mod architecture;
 mod bridge;
+mod bridge_failures;
 mod carried;
 mod cli;
 mod degraded;

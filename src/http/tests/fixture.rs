@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
+use axum::response::Response;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -204,21 +205,25 @@ impl Fixture {
         self.raw(request, "127.0.0.1:50000").await
     }
 
-    pub(super) async fn raw(&self, mut request: Request<Body>, peer: &str) -> Answer {
-        request.extensions_mut().insert(Arrival {
-            peer: peer.parse().unwrap(),
-            local: "127.0.0.1:20123".parse().unwrap(),
-            desk: None,
-            stopping: CancellationToken::new(),
-        });
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let (head, body) = response.into_parts();
+    pub(super) async fn raw(&self, request: Request<Body>, peer: &str) -> Answer {
+        let (head, body) = self.begin(request, peer).await.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         Answer {
             status: head.status,
             headers: head.headers,
             body: body.to_vec(),
         }
+    }
+
+    /// Sends a request and leaves the body of its answer unread.
+    pub(super) async fn begin(&self, mut request: Request<Body>, peer: &str) -> Response {
+        request.extensions_mut().insert(Arrival {
+            peer: peer.parse().unwrap(),
+            local: "127.0.0.1:20123".parse().unwrap(),
+            desk: None,
+            stopping: CancellationToken::new(),
+        });
+        self.router.clone().oneshot(request).await.unwrap()
     }
 
     /// Starts serving on a free port.

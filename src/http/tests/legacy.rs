@@ -32,7 +32,7 @@ impl Fixture {
             .to_owned()
     }
 
-    async fn in_session(&self, id: &str, message: &Value) -> Answer {
+    pub(super) async fn in_session(&self, id: &str, message: &Value) -> Answer {
         self.message(&[("mcp-session-id", id)], message).await
     }
 }
@@ -42,7 +42,7 @@ fn initialize(revision: &str) -> Value {
         "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "tester", "version": "1"}}})
 }
 
-fn ping() -> Value {
+pub(super) fn ping() -> Value {
     json!({"jsonrpc": "2.0", "id": "p", "method": "ping"})
 }
 

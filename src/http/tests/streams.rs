@@ -3,11 +3,16 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::Request;
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::time::{Instant, advance};
 
 use super::fixture::{Fixture, Listening, TOKEN, get, wait_for};
+use super::legacy::ping;
 use super::modern::{REVISION, frame};
 use crate::http::{Auth, Limits};
 
@@ -241,4 +246,48 @@ async fn a_stream_keeps_its_place() {
         .changes()
         .changed("majordomus://thing");
     stream.events(2).await;
+}
+
+/// An open stream of a session's own, unread.
+async fn own_stream(fixture: &Fixture, session: &str) -> Body {
+    let request = Request::get("/mcp")
+        .header("host", "127.0.0.1:20123")
+        .header("authorization", format!("Bearer {TOKEN}"))
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", session);
+    let response = fixture
+        .begin(request.body(Body::empty()).unwrap(), "127.0.0.1:50000")
+        .await;
+    assert_eq!(response.status(), 200);
+    response.into_body()
+}
+
+/// Clients end a connection that is silent for some minutes.
+#[tokio::test(start_paused = true)]
+async fn a_silent_stream_is_kept_alive_by_comments() {
+    let fixture = Fixture::new();
+    let id = fixture.open("2025-06-18").await;
+    let mut stream = own_stream(&fixture, &id).await;
+    for _ in 0..3 {
+        let begun = Instant::now();
+        let frame = stream.frame().await.unwrap().unwrap();
+        assert_eq!(frame.into_data().unwrap(), ":\n\n");
+        assert!(begun.elapsed() <= Duration::from_secs(15));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_stream_keeps_its_session_past_its_expiry() {
+    let limits = Limits {
+        session_expiry: Duration::from_mins(1),
+        ..Limits::default()
+    };
+    let fixture = Fixture::with(Auth::Bearer, limits);
+    let id = fixture.open("2025-06-18").await;
+    let stream = own_stream(&fixture, &id).await;
+    advance(Duration::from_hours(1)).await;
+    assert_eq!(fixture.in_session(&id, &ping()).await.status, 200);
+    drop(stream);
+    advance(Duration::from_hours(1)).await;
+    assert_eq!(fixture.in_session(&id, &ping()).await.status, 404);
 }
