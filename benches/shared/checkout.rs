@@ -1,5 +1,6 @@
 //! A checkout of its own, and processes of the product in it, with nothing of the user's environment.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
@@ -57,10 +58,25 @@ impl Checkout {
         Ok(client)
     }
 
+    /// Returns the lease document.
+    fn document(&self) -> Outcome<serde_json::Value> {
+        let document = self.root().join(".ai/local/state/mcp/server.json");
+        Ok(serde_json::from_slice(&std::fs::read(document)?)?)
+    }
+
+    /// Returns where HTTP clients go, and the token that they show.
+    pub(crate) fn http(&self) -> Outcome<(SocketAddr, String)> {
+        let document = self.document()?;
+        let url = document.get("url").and_then(serde_json::Value::as_str);
+        let address = url.and_then(|url| url.strip_prefix("http://"));
+        let address = address.ok_or("the lease document names no url")?.parse()?;
+        let token = std::fs::read_to_string(self.root().join(".git/majordomus/token"))?;
+        Ok((address, token.trim().to_owned()))
+    }
+
     /// Returns the pid that the lease document names.
     pub(crate) fn owner_pid(&self) -> Outcome<u32> {
-        let document = self.root().join(".ai/local/state/mcp/server.json");
-        let document: serde_json::Value = serde_json::from_slice(&std::fs::read(document)?)?;
+        let document = self.document()?;
         let pid = document.get("pid").and_then(serde_json::Value::as_u64);
         Ok(u32::try_from(
             pid.ok_or("the lease document names no pid")?,

@@ -21,6 +21,7 @@ mod cli;
 mod degraded;
 mod demo;
 mod doctor;
+mod delayed;
 mod exhausted;
 mod files;
 mod first_aid;
