@@ -19,6 +19,7 @@ pub mod client;
 pub mod content;
 pub mod digest;
 mod guard;
+pub mod mirror;
 pub mod openapi;
 pub mod presence;
 pub mod query;

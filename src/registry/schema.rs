@@ -17,6 +17,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+use super::mirror;
 use crate::floor::deferred::Deferred;
 
 const DEFS: &str = "#/$defs/";
@@ -67,8 +68,7 @@ const ANNOTATIONS: [&str; 13] = [
     "$comment",
     // A name for a place, to which no reference of ours leads.
     "$anchor",
-    // An HTTP header that repeats the argument.
-    "x-mcp-header",
+    mirror::KEYWORD,
 ];
 
 /// Why a schema cannot be declared.
@@ -104,6 +104,14 @@ pub enum SchemaError {
     Loop {
         /// The reference.
         reference: String,
+    },
+    /// An argument that no client would repeat in a header.
+    #[error("`{at}` cannot be repeated in a header: {broken}")]
+    Mirror {
+        /// JSON pointer.
+        at: String,
+        /// The rule that it breaks.
+        broken: &'static str,
     },
     /// Two types of one name and different content.
     #[error("two types are named `{name}` and differ")]
@@ -314,6 +322,7 @@ pub fn verify(schema: &Value) -> Result<(), SchemaError> {
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(SchemaError::RootNotObject);
     }
+    mirror::verify(schema)?;
     walk(schema, "", &mut |object, at| {
         for keyword in object.keys() {
             let word = keyword.as_str();

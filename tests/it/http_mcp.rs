@@ -131,6 +131,47 @@ fn the_modern_era_over_http_checks_its_headers() {
 }
 
 #[test]
+fn a_header_that_repeats_an_argument_says_what_the_body_says() {
+    let (_repository, _owner, http) = served();
+    let http = mcp(&http)
+        .with("MCP-Protocol-Version", frames::MODERN)
+        .with("Mcp-Method", "tools/call")
+        .with("Mcp-Name", "test_custom_header");
+    let ask = |http: &Http, arguments: Value| {
+        let params = frames::modern("direct", &frames::call("test_custom_header", &arguments));
+        let mut reply = http.post("/mcp", &frames::request(&json!(7), "tools/call", &params));
+        (reply.status, reply.json()["error"]["code"].clone())
+    };
+    let right = (200, Value::Null);
+    let wrong = (400, json!(-32020));
+    let region = || json!({ "region": "us-west1" });
+    let with = |value: &str| http.clone().with("Mcp-Param-Region", value);
+    assert_eq!(ask(&with("us-west1"), region()), right);
+    assert_eq!(ask(&with("=?base64?dXMtd2VzdDE=?="), region()), right);
+    assert_eq!(
+        ask(&http.clone().with("MCP-PARAM-REGION", "us-west1"), region()),
+        right
+    );
+    for value in ["", "eu", "US-WEST1", "=?base64?*?=", "=?base64?ZXU=?="] {
+        assert_eq!(ask(&with(value), region()), wrong, "{value}");
+    }
+    assert_eq!(ask(&http, region()), wrong, "the header is missing");
+    let twice = with("us-west1").with("Mcp-Param-Region", "eu");
+    assert_eq!(ask(&twice, region()), wrong, "two headers");
+    let foreign = with("us-west1").with("Mcp-Param-Other", "anything");
+    assert_eq!(ask(&foreign, region()), right);
+    for nothing in [json!({}), json!({ "region": null })] {
+        assert_eq!(
+            ask(&with("eu"), nothing.clone()),
+            wrong,
+            "nothing to repeat"
+        );
+        let refused = ask(&http, nothing);
+        assert_eq!(refused.0, 200, "the arguments are refused, not the headers");
+    }
+}
+
+#[test]
 fn a_revision_nobody_knows_is_refused_with_the_ones_we_know() {
     let (_repository, _owner, http) = served();
     let http = mcp(&http)

@@ -7,6 +7,7 @@
 //! | `MCP-Protocol-Version` | both | the revision; modern: equal to the frame's `_meta` |
 //! | `Mcp-Method` | modern | the frame's `method` |
 //! | `Mcp-Name` | modern | `params.name` or `params.uri`, plain or as `=?base64?…?=` |
+//! | `Mcp-Param-…` | modern | an argument whose schema asks for it: see [`super::parameters`] |
 //!
 //! Names are compared without case, values with it.
 
@@ -115,12 +116,12 @@ pub(crate) fn check(headers: &HeaderMap, frame: &Frame, mirrored: &Mirrored) -> 
     }
 }
 
-fn mismatch(field: &str, source: &str) -> String {
+pub(super) fn mismatch(field: &str, source: &str) -> String {
     format!("header mismatch: `{field}` is missing or differs from the body's {source}")
 }
 
 /// Takes the Base64 sentinel off a value; `None` for one that is broken.
-fn decoded(value: &str) -> Option<Cow<'_, str>> {
+pub(super) fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let Some(encoded) = value
         .strip_prefix("=?base64?")
         .and_then(|rest| rest.strip_suffix("?="))

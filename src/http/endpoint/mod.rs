@@ -21,5 +21,6 @@ pub(crate) mod kept;
 pub(crate) mod legacy;
 pub(crate) mod modern;
 pub(crate) mod outbound;
+pub(crate) mod parameters;
 pub(crate) mod session_id;
 pub mod sessions;

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::headers::Mirrored;
 use super::outbound::Queue;
-use super::{answer, events, headers};
+use super::{answer, events, headers, parameters};
 use crate::floor::jsonrpc::{self, Frame, Id, Kind};
 use crate::floor::limits::STREAM_AFTER;
 use crate::http::api;
@@ -23,10 +23,12 @@ use crate::http::auth::Credential;
 use crate::http::server::Arrival;
 use crate::http::state::{Http, Living};
 use crate::mcp::{Engine, ErrorCode, Reply, Request, Session};
-use crate::registry::{Caller, Changes, Delivery, Transport};
+use crate::registry::{Caller, Changes, Delivery, Registry, Transport};
 
 /// The number of the only request of its session.
 const ONLY: u64 = 1;
+/// The method whose headers may repeat arguments.
+const CALL: &str = "tools/call";
 /// The method whose answer is a stream.
 const LISTEN: &str = "subscriptions/listen";
 
@@ -39,7 +41,8 @@ pub(crate) async fn answer(
     living: Living,
 ) -> Response {
     let mirrored = headers::mirrored(&frame);
-    let (id, listens) = match admitted(head, &frame, &mirrored) {
+    let registry = http.parts().engine.registry();
+    let (id, listens) = match admitted(head, &frame, &mirrored, registry) {
         Ok(Some((id, listens))) => (id, listens),
         Ok(None) => return answer::accepted(),
         Err(refusal) => return *refusal,
@@ -111,6 +114,7 @@ fn admitted(
     head: &Head,
     frame: &Frame,
     mirrored: &Mirrored,
+    registry: &Registry,
 ) -> Result<Option<(Id, bool)>, Box<Response>> {
     let bad = |status, code, message: &str| {
         let response = answer::refused(status, frame.request_id(), code, message, None);
@@ -127,7 +131,13 @@ fn admitted(
         // Nothing is defined that a modern client could notify of over HTTP.
         return Ok(None);
     };
-    if let Err(message) = headers::check(&head.headers, frame, mirrored) {
+    let tool = mirrored.name.as_deref().filter(|_| &**method == CALL);
+    let repeated = match tool.and_then(|name| registry.by_tool(name)) {
+        Some(tool) => parameters::check(&head.headers, frame, &tool.input),
+        None => Ok(()),
+    };
+    let checked = headers::check(&head.headers, frame, mirrored).and(repeated);
+    if let Err(message) = checked {
         return bad(StatusCode::BAD_REQUEST, ErrorCode::HeaderMismatch, &message);
     }
     let listens = &**method == LISTEN;
