@@ -26,7 +26,7 @@ enum Shape {
 }
 
 /// One client.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Client {
     /// The word after `--client`.
     pub word: &'static str,

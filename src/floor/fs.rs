@@ -177,10 +177,22 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<Metadata> {
 /// Puts these bytes into somebody's own file at `path`, whole or not at all: it keeps its mode and its owner, and a new one
 /// gets `mode`. Nothing is followed at that name.
 ///
+/// The new file is written aside `ours`, which is not among that somebody's files, so that a process that is killed leaves
+/// nothing there; where that is another file system, beside `path`.
+///
 /// # Errors
 /// What the system said; `path` then holds what it held before.
-pub fn rewrite(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let aside = Aside::write(path, bytes)?;
+pub fn rewrite(path: &Path, bytes: &[u8], mode: u32, ours: &Path) -> io::Result<()> {
+    match rewrite_aside(path, bytes, mode, ours) {
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            rewrite_aside(path, bytes, mode, path)
+        }
+        done => done,
+    }
+}
+
+fn rewrite_aside(path: &Path, bytes: &[u8], mode: u32, beside: &Path) -> io::Result<()> {
+    let aside = Aside::write(beside, bytes)?;
     let before = fs::symlink_metadata(path).ok();
     if let Some(before) = &before {
         // Only root can give a file away, and only root can have found one of somebody else's here.

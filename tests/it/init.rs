@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::support::Repository;
 use crate::support::command::MAJORDOMUS;
+use crate::support::terminal::Terminal;
 
 const FILES: [&str; 3] = [".mcp.json", ".gemini/settings.json", ".codex/config.toml"];
 
@@ -278,4 +280,166 @@ fn this_repositorys_own_files_are_left_to_generate() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("majordomus generate"));
     assert!(!repository.root().join(".mcp.json").exists());
+}
+
+/// A client may write to its own file while a person reads the difference.
+#[test]
+fn what_changed_while_the_question_stood_is_not_overwritten() {
+    let repository = Repository::new();
+    write(&repository, ".mcp.json", "{}\n");
+    let mut terminal = Terminal::open(&repository);
+    let path = path(&repository);
+    let line = format!("PATH='{path}' majordomus init --client claude; echo ended $?\n");
+    terminal.types(line.as_bytes());
+    terminal.sees("[y/N]");
+    let since = "{ \"mcpServers\": { \"other\": {} } }\n";
+    write(&repository, ".mcp.json", since);
+    terminal.types(b"y\n");
+    terminal.sees("ended 1");
+    assert_eq!(read(&repository, ".mcp.json"), since);
+    terminal.types(line.as_bytes());
+    terminal.sees("[y/N]");
+    terminal.types(b"y\n");
+    terminal.sees("ended 0");
+    let now: Value = serde_json::from_str(&read(&repository, ".mcp.json")).unwrap();
+    assert_eq!(now["mcpServers"].as_object().unwrap().len(), 2);
+}
+
+#[test]
+fn the_way_back_leaves_what_is_somebody_elses_and_remembers_what_it_could_not_take() {
+    let repository = Repository::new();
+    let outside = repository.outside().join("elsewhere.json");
+    fs::write(&outside, "{}").unwrap();
+    symlink(&outside, repository.root().join("opencode.json")).unwrap();
+    write(&repository, ".zed/settings.json", "{\"a\":1.50,}");
+    write(&repository, ".codex/config.toml", "model = 'x'");
+    let before = tree(repository.root());
+    let clients = ["--yes", "--client", "codex", "--client", "zed"];
+    succeeded(&init(&repository, &clients));
+    let ours = read(&repository, ".codex/config.toml");
+    write(
+        &repository,
+        ".codex/config.toml",
+        &ours.replace("\"mcp\"", "\"other\""),
+    );
+    let output = init(&repository, &["--undo", "--yes"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains(".codex/config.toml has another entry"),
+        "{said}"
+    );
+    assert!(!said.contains("opencode.json"), "{said}");
+    assert_eq!(read(&repository, ".zed/settings.json"), "{\"a\":1.50,}");
+    write(&repository, ".codex/config.toml", &ours);
+    succeeded(&init(&repository, &["--undo", "--yes"]));
+    assert_eq!(tree(repository.root()), before);
+}
+
+/// Whatever is written can be read again to be taken back, and what is a comment stays one.
+#[test]
+fn a_file_near_the_longest_and_one_of_comments_alone() {
+    let repository = Repository::new();
+    let long = format!("{{\"a\":\"{}\"}}", "x".repeat(1024 * 1024 - 20));
+    write(&repository, ".mcp.json", &long);
+    write(&repository, ".zed/settings.json", "// nothing yet");
+    let output = init(
+        &repository,
+        &["--yes", "--client", "claude", "--client", "zed"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(".mcp.json is longer than"), "{said}");
+    assert_eq!(read(&repository, ".mcp.json"), long);
+    let now = read(&repository, ".zed/settings.json");
+    assert!(now.starts_with("// nothing yet\n{"), "{now}");
+    succeeded(&init(&repository, &["--undo", "--yes"]));
+    assert_eq!(read(&repository, ".zed/settings.json"), "// nothing yet");
+}
+
+/// What stands in a person's home holds for every project, and an `.ai` there would make all of them one checkout.
+#[test]
+fn a_home_is_no_project() {
+    for repository in [Repository::new(), Repository::without_git()] {
+        let before = tree(repository.root());
+        let output = command(&repository, &["--yes"])
+            .env("HOME", repository.root())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("hint: cd PROJECT"), "{said}");
+        assert_eq!(tree(repository.root()), before);
+        assert!(!repository.state().join("init.json").exists());
+    }
+}
+
+#[test]
+fn several_at_once_know_of_each_other() {
+    let repository = Repository::new();
+    let others = [
+        ("claude", ".mcp.json", "{\"a\":1.50,}"),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "{\"mcpServers\":{ }, \"b\":2 }",
+        ),
+        ("codex", ".codex/config.toml", "model = 'x'"),
+        ("zed", ".zed/settings.json", "// mine\n{}"),
+        ("qwen", ".qwen/settings.json", "{\n}"),
+    ];
+    for (_, path, text) in others {
+        write(&repository, path, text);
+    }
+    let before = tree(repository.root());
+    for _ in 0..5 {
+        let running: Vec<_> = others
+            .iter()
+            .flat_map(|(client, ..)| [client, client])
+            .map(|client| {
+                let mut command = command(&repository, &["--yes", "--client", client]);
+                command.stdout(Stdio::null()).spawn().unwrap()
+            })
+            .collect();
+        for mut each in running {
+            assert!(each.wait().unwrap().success());
+        }
+        for (_, path, _) in others {
+            assert!(read(&repository, path).contains("majordomus"), "{path}");
+        }
+        succeeded(&init(&repository, &["--undo", "--yes"]));
+        assert_eq!(tree(repository.root()), before);
+    }
+}
+
+/// A process that is killed leaves files as they were or as they should be, and nothing else.
+#[test]
+fn init_can_be_killed_at_any_moment() {
+    let repository = Repository::new();
+    let text = "{\"a\":1.50,}";
+    write(&repository, ".mcp.json", text);
+    let before = tree(repository.root());
+    let usual = ["--yes", "--client", "claude", "--client", "gemini"];
+    for turn in 0..40_u32 {
+        let mut running = command(&repository, &usual)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Not a wait for anything: some moment of the process's life, another one in each turn.
+        let end = Instant::now() + Duration::from_micros(500) * turn;
+        while Instant::now() < end && running.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        running.kill().unwrap();
+        running.wait().unwrap();
+        let now = read(&repository, ".mcp.json");
+        assert!(now == text || now.contains("majordomus"), "{now}");
+        for (path, _) in tree(repository.root()) {
+            let path = path.display().to_string();
+            assert!(!path.contains(".new-"), "{path} was left");
+        }
+        succeeded(&init(&repository, &["--undo", "--yes"]));
+        assert_eq!(tree(repository.root()), before, "turn {turn}");
+    }
 }

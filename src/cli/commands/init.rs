@@ -15,7 +15,7 @@ use serde_json::json;
 use similar::TextDiff;
 
 use self::plan::File;
-use self::record::Record;
+use self::record::{Alone, Record};
 use crate::cli::arguments::Json;
 use crate::cli::commands::generate;
 use crate::cli::context::Context;
@@ -67,44 +67,81 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         )
         .hint("majordomus generate"));
     }
-    let record = Record::read(&site);
-    let files = if args.undo {
-        plan::undo(&site, &record)
+    let clients = if args.undo {
+        Vec::new()
     } else {
         executable(context)?;
-        plan::init(site.root(), &wanted(args, &site, context))
+        is_a_project(&site, context)?;
+        wanted(args, &site, context)
     };
-    let changes: Vec<&File> = files.iter().filter(|file| file.is_change()).collect();
+    let plan = || {
+        if args.undo {
+            plan::undo(&site, &Record::read(&site))
+        } else {
+            plan::init(site.root(), &clients)
+        }
+    };
+    let mut files = plan();
     if !args.form.json {
         show(&files, context)?;
-        if changes.is_empty() {
-            return verdict(&files, "nothing to write", context);
-        }
-        if !args.yes && !agreed(changes.len(), context)? {
-            return Err(Failure::new(Exit::Failed, "nothing was written"));
-        }
     }
-    let written = !changes.is_empty() && (args.yes || !args.form.json);
+    let count = files.iter().filter(|file| file.is_change()).count();
+    if count > 0 && !args.yes && !args.form.json && !agreed(count, context)? {
+        return Err(Failure::new(Exit::Failed, "nothing was written"));
+    }
+    let written = count > 0 && (args.yes || !args.form.json);
     if written {
-        write(&site, record, &changes, args.undo)?;
+        let alone = Alone::wait(&site)?;
+        let now = plan();
+        if now != files && !args.yes {
+            return Err(Failure::new(
+                Exit::Failed,
+                "nothing was written: a file is not what was shown any more",
+            )
+            .hint("the same command again"));
+        }
+        files = now;
+        write(&site, &files, args.undo, &alone)?;
     }
     if args.form.json {
         let files: Vec<_> = files.iter().map(File::json).collect();
         context
             .screen
             .json(&json!({ "written": written, "files": files }))?;
-        return Ok(Exit::Done);
+    } else {
+        context.screen.note(&match count {
+            0 => "nothing to write".to_owned(),
+            1 => "1 file written".to_owned(),
+            count => format!("{count} files written"),
+        });
     }
-    let count = changes.len();
-    let done = format!(
-        "{count} {} written",
-        if count == 1 { "file" } else { "files" }
-    );
-    verdict(&files, &done, context)?;
-    if !args.undo {
-        next(&changes, context);
+    // Files that were left alone are a failure, after everything else was done.
+    let left: Vec<String> = files.iter().filter_map(File::left).collect();
+    if !left.is_empty() {
+        let mut failure = Failure::new(Exit::Failed, String::new());
+        failure.causes = left;
+        return Err(failure.hint("majordomus init --json, which has the entry to add by hand"));
+    }
+    if written && !args.undo && !args.form.json {
+        next(&files, context);
     }
     Ok(Exit::Done)
+}
+
+/// Refuses the folder in which a client's files hold for every project of this person, and the root of all folders, unless
+/// it was named.
+fn is_a_project(site: &Site, context: &Context) -> Result<(), Failure> {
+    let home = context.settings.home.as_ref();
+    let home = home.and_then(|home| home.canonicalize().ok());
+    let is_above_all = site.root().parent().is_none() || home.as_deref() == Some(site.root());
+    if !is_above_all || context.repo.is_some() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Failed,
+        "this is no project but the folder of all of them, and what stands here holds for each",
+    )
+    .hint("cd PROJECT, then majordomus init (or, if this one is meant: majordomus --repo . init)"))
 }
 
 /// The clients of this call: those that were named, else the usual ones that are in use, else all of the usual ones.
@@ -183,19 +220,6 @@ fn show(files: &[File], context: &Context) -> Result<(), Failure> {
     context.screen.print(&text)
 }
 
-/// Says how it ended; files that were left alone are a failure, after everything else was done.
-fn verdict(files: &[File], done: &str, context: &Context) -> Outcome {
-    let left: Vec<String> = files.iter().filter_map(File::left).collect();
-    if left.is_empty() {
-        context.screen.note(done);
-        return Ok(Exit::Done);
-    }
-    context.screen.note(done);
-    let mut failure = Failure::new(Exit::Failed, String::new());
-    failure.causes = left;
-    Err(failure.hint("majordomus init --json, which has the entry to add by hand"))
-}
-
 /// Asks at a terminal; anywhere else nobody can agree.
 fn agreed(count: usize, context: &Context) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
@@ -219,29 +243,28 @@ fn agreed(count: usize, context: &Context) -> Result<bool, Failure> {
 }
 
 /// Writes the record first: a process that is killed in between leaves nothing that `--undo` does not know.
-fn write(site: &Site, mut record: Record, changes: &[&File], undo: bool) -> Result<(), Failure> {
-    site.prepare().map_err(|error| {
-        let hint = error.hint();
-        Failure::from_error(&error).hint(hint)
-    })?;
+fn write(site: &Site, files: &[File], undo: bool, alone: &Alone) -> Result<(), Failure> {
+    let mut record = Record::read(site);
+    let changes = || files.iter().filter(|file| file.is_change());
     if !undo {
-        for file in changes {
+        for file in changes() {
             record.note(site.root(), file);
         }
-        record.write(site)?;
+        record.write(site, alone)?;
     }
-    for file in changes {
-        file.apply(site.root(), &record)?;
+    for file in changes() {
+        file.apply(site)?;
     }
     if undo {
-        Record::remove(site)?;
+        record.taken_back(site, files, alone)?;
     }
     Ok(())
 }
 
 /// Says what each client asks for, and where to look.
-fn next(changes: &[&File], context: &Context) {
-    let paths: Vec<&str> = changes.iter().map(|file| file.path).collect();
+fn next(files: &[File], context: &Context) {
+    let changes = files.iter().filter(|file| file.is_change());
+    let paths: Vec<&str> = changes.map(|file| file.path).collect();
     for client in CLIENTS.iter().filter(|client| paths.contains(&client.path)) {
         let in_use = context.settings.find(Path::new(client.program)).is_some();
         if client.usual || in_use {

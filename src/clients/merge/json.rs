@@ -22,6 +22,10 @@ pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, 
     let whole = parse(text)?;
     let Some(top) = object(whole.as_ref(), "the whole file")? else {
         let mut text = text.to_owned();
+        if !text.is_empty() && !text.ends_with('\n') {
+            // It may be a comment.
+            text.push('\n');
+        }
         text.push_str(&pretty(
             &serde_json::json!({ container: { name: entry } }),
             "  ",

@@ -30,7 +30,7 @@ pub(super) enum Change {
 }
 
 /// One client file of the plan.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct File {
     /// Where it is, from the root.
     pub(super) path: &'static str,
@@ -82,8 +82,8 @@ impl File {
     }
 
     /// Makes it so.
-    pub(super) fn apply(&self, root: &Path, record: &Record) -> Result<(), Failure> {
-        let path = root.join(self.path);
+    pub(super) fn apply(&self, site: &Site) -> Result<(), Failure> {
+        let path = site.root().join(self.path);
         let failed = |error: std::io::Error| {
             Failure::new(Exit::Failed, format!("cannot write {}: {error}", self.path))
                 .hint(format!("ls -ld {}", self.path))
@@ -94,18 +94,9 @@ impl File {
                 if let Some(folder) = path.parent() {
                     std::fs::create_dir_all(folder).map_err(failed)?;
                 }
-                fs::rewrite(&path, after.as_bytes(), MODE).map_err(failed)
+                fs::rewrite(&path, after.as_bytes(), MODE, &site.init_record()).map_err(failed)
             }
-            Change::Remove(_) => {
-                std::fs::remove_file(&path).map_err(failed)?;
-                if record.made_folder(self.path)
-                    && let Some(folder) = path.parent()
-                {
-                    // Somebody may have put something else there since; then it stays.
-                    let _kept = std::fs::remove_dir(folder);
-                }
-                Ok(())
-            }
+            Change::Remove(_) => std::fs::remove_file(&path).map_err(failed),
         }
     }
 }
@@ -113,17 +104,17 @@ impl File {
 /// Plans the entries of these clients.
 pub(super) fn init(root: &Path, clients: &[&'static Client]) -> Vec<File> {
     each_path(clients, |client| {
-        let entry = client.entry();
-        Ok(match read(root, client)? {
-            None => Change::Make(merged(merge::put("", client.format, &entry))?),
-            Some(before) => {
-                let after = merged(merge::put(&before, client.format, &entry))?;
-                if after == before {
-                    Change::None
-                } else {
-                    Change::Edit(before, after)
-                }
-            }
+        let before = read(root, client)?;
+        let text = before.as_deref().unwrap_or_default();
+        let after = merged(merge::put(text, client.format, &client.entry()))?;
+        if after.len() > LONGEST {
+            // It could be written, and not be read to be taken back.
+            return Err(FileError::TooLong { limit: LONGEST }.to_string());
+        }
+        Ok(match before {
+            None => Change::Make(after),
+            Some(before) if before == after => Change::None,
+            Some(before) => Change::Edit(before, after),
         })
     })
 }
@@ -132,10 +123,13 @@ pub(super) fn init(root: &Path, clients: &[&'static Client]) -> Vec<File> {
 pub(super) fn undo(site: &Site, record: &Record) -> Vec<File> {
     let clients: Vec<&'static Client> = CLIENTS.iter().collect();
     each_path(&clients, |client| {
-        let Some(now) = read(site.root(), client)? else {
-            return Ok(Change::None);
-        };
         let known = record.of(client.path);
+        let now = match read(site.root(), client) {
+            Ok(Some(now)) => now,
+            // What cannot be read and was never written here is somebody else's business.
+            Err(reason) if known.is_some() => return Err(reason),
+            _ => return Ok(Change::None),
+        };
         if let Some(known) = known.filter(|known| known.after == now) {
             return Ok(match &known.before {
                 Some(before) => Change::Edit(now, before.clone()),
@@ -147,7 +141,6 @@ pub(super) fn undo(site: &Site, record: &Record) -> Vec<File> {
             Ok(Found::Other) if known.is_some() => {
                 return Err("has another entry under our name by now".to_owned());
             }
-            // A file that cannot be read and was never written here is somebody else's business.
             Err(error) if known.is_some() => return Err(error.to_string()),
             _ => return Ok(Change::None),
         }

@@ -41,11 +41,6 @@ impl Record {
         self.files.iter().find(|known| known.path == path)
     }
 
-    /// Whether the folder of this file was made with it.
-    pub(super) fn made_folder(&self, path: &str) -> bool {
-        self.of(path).is_some_and(|known| known.made_folder)
-    }
-
     /// Takes up a change that is about to be made. What a file was before the first of several is what counts, unless
     /// somebody else changed it in between.
     pub(super) fn note(&mut self, root: &Path, file: &File) {
@@ -69,7 +64,7 @@ impl Record {
     }
 
     /// Writes it.
-    pub(super) fn write(&self, site: &Site) -> Result<(), Failure> {
+    pub(super) fn write(&self, site: &Site, _alone: &Alone) -> Result<(), Failure> {
         let path = site.init_record();
         let text = serde_json::to_vec(self).unwrap_or_default();
         fs::replace(&path, &text).map(drop).map_err(|error| {
@@ -82,8 +77,28 @@ impl Record {
         })
     }
 
-    /// Removes it: there is nothing left to take back.
-    pub(super) fn remove(site: &Site) -> Result<(), Failure> {
+    /// Forgets what was taken back, and removes the folders that were made for it. What was left alone stays known.
+    pub(super) fn taken_back(
+        mut self,
+        site: &Site,
+        files: &[File],
+        alone: &Alone,
+    ) -> Result<(), Failure> {
+        let is_left = |path: &str| {
+            files
+                .iter()
+                .any(|file| file.path == path && file.left().is_some())
+        };
+        for known in self.files.iter().filter(|known| known.made_folder) {
+            if let Some(folder) = site.root().join(&known.path).parent() {
+                // Somebody may have put something else there since; then it stays.
+                let _kept = std::fs::remove_dir(folder);
+            }
+        }
+        self.files.retain(|known| is_left(&known.path));
+        if !self.files.is_empty() {
+            return self.write(site, alone);
+        }
         let path = site.init_record();
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::new(
@@ -92,5 +107,25 @@ impl Record {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// That no other `init` of this checkout writes now: while it lives, the state folder is locked.
+#[derive(Debug)]
+pub(super) struct Alone {
+    _folder: Option<std::fs::File>,
+}
+
+impl Alone {
+    /// Makes the state folder and waits for its turn. Where a folder cannot be locked, nobody waits.
+    pub(super) fn wait(site: &Site) -> Result<Self, Failure> {
+        site.prepare().map_err(|error| {
+            let hint = error.hint();
+            Failure::from_error(&error).hint(hint)
+        })?;
+        let folder = std::fs::File::open(site.state_dir()).ok();
+        let locked = folder.filter(|folder| folder.lock().is_ok());
+        fs::sweep(&site.init_record());
+        Ok(Self { _folder: locked })
     }
 }
