@@ -165,3 +165,31 @@ fn a_board_that_is_no_file_is_named_and_costs_durable_writes_only() {
         assert!(refused["hint"].is_string(), "{kind}: {refused}");
     }
 }
+
+/// Guards I2, I15: a disk that damages every file does not fill up with them.
+#[test]
+fn of_damaged_boards_the_last_few_are_kept() {
+    let repository = Repository::new();
+    let shared = repository.root().join(".git/majordomus");
+    fs::create_dir_all(&shared).unwrap();
+    for turn in 0..6 {
+        fs::write(
+            shared.join("board.db"),
+            format!("damaged {turn}").repeat(99),
+        )
+        .unwrap();
+        for log in ["board.db-wal", "board.db-shm"] {
+            drop(fs::remove_file(shared.join(log)));
+        }
+        let client = repository.attached("client");
+        client.close();
+        client.exit();
+    }
+    let names = fs::read_dir(&shared).unwrap().map(|entry| entry.unwrap());
+    let mut kept: Vec<_> = names
+        .filter(|entry| entry.file_name().to_string_lossy().contains("db.damaged-"))
+        .map(|entry| fs::read_to_string(entry.path()).unwrap()[..9].to_owned())
+        .collect();
+    kept.sort();
+    assert_eq!(kept, ["damaged 3", "damaged 4", "damaged 5"]);
+}

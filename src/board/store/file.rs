@@ -17,6 +17,10 @@ use crate::floor::fs::{FileError, open_plain};
 
 /// How long one statement waits for another owner's write.
 const BUSY: Duration = Duration::from_millis(500);
+/// How many damaged files are kept. A disk that damages each new one would fill up with them.
+const DAMAGED_KEPT: usize = 3;
+/// What a damaged file is called from then on; a time follows.
+const DAMAGED: &str = ".damaged-";
 
 /// Opens the database of a place, at this program's schema; a damaged file is moved aside and a new one made.
 pub(super) fn open(place: &Place) -> Result<Connection, StoreError> {
@@ -55,7 +59,7 @@ pub(super) fn move_aside(place: &Place, error: &rusqlite::Error) {
     let Place::File(path) = place else {
         return;
     };
-    let suffix = format!(".damaged-{}", clock::now_ms());
+    let suffix = format!("{DAMAGED}{:013}", clock::now_ms());
     for part in ["", "-wal", "-shm"] {
         let from = with_suffix(path, part);
         let to = with_suffix(&from, &suffix);
@@ -65,9 +69,40 @@ pub(super) fn move_aside(place: &Place, error: &rusqlite::Error) {
             tracing::warn!(error = %Chain(&error), "a damaged file of the board cannot be moved aside");
         }
     }
+    forget_oldest(path);
     let kept = with_suffix(path, &suffix);
     let name = kept.file_name().unwrap_or_default().to_string_lossy();
     tracing::warn!(kept = %name, error = %Chain(error), "the board's file was damaged and is kept aside");
+}
+
+/// Removes all but the last of the files that were moved aside, each with its companions.
+fn forget_oldest(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return;
+    };
+    let name = name.to_string_lossy();
+    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            let (_, time) = file.strip_prefix(&*name)?.split_once(DAMAGED)?;
+            Some((time.to_owned(), entry.path()))
+        })
+        .collect();
+    found.sort_unstable();
+    let mut times: Vec<&str> = found.iter().map(|(time, _)| time.as_str()).collect();
+    times.dedup();
+    let Some(first_kept) = times.iter().rev().nth(DAMAGED_KEPT - 1) else {
+        return;
+    };
+    for (time, path) in &found {
+        if time.as_str() < *first_kept {
+            // What cannot be removed is left, and found again.
+            let _left = std::fs::remove_file(path);
+        }
+    }
 }
 
 /// Sets the connection up and brings the file to this program's schema.
