@@ -34,10 +34,11 @@ impl Mirror<'_> {
 
     /// The JSON pointer of its schema.
     fn pointer(&self) -> String {
-        self.path
-            .iter()
-            .map(|name| format!("/properties/{name}"))
-            .collect()
+        self.path.iter().fold(String::new(), |mut pointer, name| {
+            pointer.push_str("/properties/");
+            pointer.push_str(name);
+            pointer
+        })
     }
 }
 
