@@ -18,7 +18,6 @@ use crate::floor::log;
     name = "majordomus",
     version,
     propagate_version = true,
-    disable_help_subcommand = true,
     after_help = "Data goes to standard output, everything else to standard error.\n\
                   Exit codes: 0 done, 1 failed, 2 usage, 3 conflict, 10 contract not met."
 )]

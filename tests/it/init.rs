@@ -443,3 +443,23 @@ fn init_can_be_killed_at_any_moment() {
         assert_eq!(tree(repository.root()), before, "turn {turn}");
     }
 }
+
+#[test]
+fn a_folder_that_became_a_checkout_is_none_again_after_the_way_back() {
+    let repository = Repository::bare_folder();
+    succeeded(&init(&repository, &["--yes"]));
+    assert!(repository.root().join(".ai").is_dir());
+    let said = succeeded(&init(&repository, &["--undo", "--yes", "--repo", "."]));
+    let left: Vec<_> = fs::read_dir(repository.root()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}: {said}");
+
+    // Where a server has been, its files stay, and it is said how they go.
+    succeeded(&init(&repository, &["--yes"]));
+    let client = repository.attached("client");
+    repository.ready();
+    client.close();
+    client.exit();
+    let said = succeeded(&init(&repository, &["--undo", "--yes"]));
+    assert!(said.contains("rm -r .ai"), "{said}");
+    assert!(repository.root().join(".ai").is_dir());
+}

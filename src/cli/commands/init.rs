@@ -15,7 +15,7 @@ use serde_json::json;
 use similar::TextDiff;
 
 use self::plan::File;
-use self::record::{Alone, Record};
+use self::record::{Alone, Record, Unmade};
 use crate::cli::arguments::Json;
 use crate::cli::commands::generate;
 use crate::cli::context::Context;
@@ -101,7 +101,12 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             .hint("the same command again"));
         }
         files = now;
-        write(&site, &files, args.undo, &alone)?;
+        let unmade = write(&site, &files, args.undo, &alone)?;
+        if unmade == Unmade::Stays {
+            context.screen.note(
+                "what a server kept in .ai stays, and with it this folder counts as a checkout: rm -r .ai",
+            );
+        }
     }
     if args.form.json {
         let files: Vec<_> = files.iter().map(File::json).collect();
@@ -243,7 +248,7 @@ fn agreed(count: usize, context: &Context) -> Result<bool, Failure> {
 }
 
 /// Writes the record first: a process that is killed in between leaves nothing that `--undo` does not know.
-fn write(site: &Site, files: &[File], undo: bool, alone: &Alone) -> Result<(), Failure> {
+fn write(site: &Site, files: &[File], undo: bool, alone: &Alone) -> Result<Unmade, Failure> {
     let mut record = Record::read(site);
     let changes = || files.iter().filter(|file| file.is_change());
     if !undo {
@@ -256,9 +261,9 @@ fn write(site: &Site, files: &[File], undo: bool, alone: &Alone) -> Result<(), F
         file.apply(site)?;
     }
     if undo {
-        record.taken_back(site, files, alone)?;
+        return record.taken_back(site, files, alone);
     }
-    Ok(())
+    Ok(Unmade::Nothing)
 }
 
 /// Says what each client asks for, and where to look.

@@ -40,7 +40,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 pub fn pages() -> Vec<(String, String)> {
     let mut whole = Arguments::command();
     whole.build();
-    let visible = |command: &&Command| !command.is_hide_set();
+    // `help` shows what stands in the other pages.
+    let visible = |command: &&Command| !command.is_hide_set() && command.get_name() != "help";
     let mut pages = vec![("majordomus.1".to_owned(), render(whole.clone()))];
     for command in whole.get_subcommands().filter(visible) {
         let name = format!("majordomus-{}", command.get_name());

@@ -14,6 +14,9 @@ use crate::floor::paths::Site;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
     files: Vec<Known>,
+    /// The folder was no checkout before: `.ai` was made for it.
+    #[serde(default)]
+    made_checkout: bool,
 }
 
 /// One file.
@@ -64,7 +67,8 @@ impl Record {
     }
 
     /// Writes it.
-    pub(super) fn write(&self, site: &Site, _alone: &Alone) -> Result<(), Failure> {
+    pub(super) fn write(&mut self, site: &Site, alone: &Alone) -> Result<(), Failure> {
+        self.made_checkout |= alone.made_checkout;
         let path = site.init_record();
         let text = serde_json::to_vec(self).unwrap_or_default();
         fs::replace(&path, &text).map(drop).map_err(|error| {
@@ -83,7 +87,7 @@ impl Record {
         site: &Site,
         files: &[File],
         alone: &Alone,
-    ) -> Result<(), Failure> {
+    ) -> Result<Unmade, Failure> {
         let is_left = |path: &str| {
             files
                 .iter()
@@ -97,28 +101,75 @@ impl Record {
         }
         self.files.retain(|known| is_left(&known.path));
         if !self.files.is_empty() {
-            return self.write(site, alone);
+            return self.write(site, alone).map(|()| Unmade::Nothing);
         }
         let path = site.init_record();
         match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::new(
-                Exit::Failed,
-                format!("cannot remove {}: {error}", site.shown(&path)),
-            )),
-            _ => Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::new(
+                    Exit::Failed,
+                    format!("cannot remove {}: {error}", site.shown(&path)),
+                ));
+            }
+            _ => {}
+        }
+        if !self.made_checkout {
+            return Ok(Unmade::Nothing);
+        }
+        unmake_checkout(site);
+        Ok(if site.root().join(".ai").exists() {
+            Unmade::Stays
+        } else {
+            Unmade::Gone
+        })
+    }
+}
+
+/// Removes the folders of a checkout in which nothing is kept but that they exist. A server's files are not ours to remove.
+fn unmake_checkout(site: &Site) {
+    let state = site.state_dir();
+    for folder in state
+        .ancestors()
+        .take_while(|folder| *folder != site.root())
+    {
+        if folder.ends_with("local") {
+            let holds_more = std::fs::read_dir(folder).is_ok_and(|entries| {
+                let names = entries.flatten().map(|entry| entry.file_name());
+                names.into_iter().any(|name| name != ".gitignore")
+            });
+            if holds_more || std::fs::remove_file(folder.join(".gitignore")).is_err() {
+                return;
+            }
+        }
+        if std::fs::remove_dir(folder).is_err() {
+            return;
         }
     }
+}
+
+/// What became of a folder that was made a checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unmade {
+    /// It was one before, or still is.
+    Nothing,
+    /// It is none any more.
+    Gone,
+    /// Something else is kept in it.
+    Stays,
 }
 
 /// That no other `init` of this checkout writes now: while it lives, the state folder is locked.
 #[derive(Debug)]
 pub(super) struct Alone {
     _folder: Option<std::fs::File>,
+    /// There was no checkout before this.
+    made_checkout: bool,
 }
 
 impl Alone {
     /// Makes the state folder and waits for its turn. Where a folder cannot be locked, nobody waits.
     pub(super) fn wait(site: &Site) -> Result<Self, Failure> {
+        let made_checkout = site.checkout().is_none() && !site.root().join(".ai").exists();
         site.prepare().map_err(|error| {
             let hint = error.hint();
             Failure::from_error(&error).hint(hint)
@@ -126,6 +177,9 @@ impl Alone {
         let folder = std::fs::File::open(site.state_dir()).ok();
         let locked = folder.filter(|folder| folder.lock().is_ok());
         fs::sweep(&site.init_record());
-        Ok(Self { _folder: locked })
+        Ok(Self {
+            _folder: locked,
+            made_checkout,
+        })
     }
 }
