@@ -122,7 +122,16 @@ impl Failure {
             text.push_str(cause);
             text.push('\n');
         }
-        for hint in &self.hints {
+        let general = [String::from(match self.exit {
+            Exit::Usage => "majordomus --help",
+            _ => "majordomus doctor",
+        })];
+        let hints = if self.hints.is_empty() {
+            &general[..]
+        } else {
+            &self.hints
+        };
+        for hint in hints {
             text.push_str(&mark("hint"));
             text.push_str(": ");
             text.push_str(hint);
@@ -135,10 +144,8 @@ impl Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         let failure = Self::new(Exit::of(refusal.code), refusal.message);
-        match refusal.hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        let general = refusal.code.hint();
+        failure.hint(refusal.hint.unwrap_or_else(|| general.to_owned()))
     }
 }
 
@@ -164,6 +171,14 @@ mod tests {
             failure.render(str::to_owned),
             "error: no server\nhint: majordomus serve\n"
         );
+    }
+
+    #[test]
+    fn a_failure_that_names_nothing_that_helps_names_the_doctor() {
+        let lines = Failure::new(Exit::Failed, "it broke").render(str::to_owned);
+        assert_eq!(lines, "error: it broke\nhint: majordomus doctor\n");
+        let refused = Failure::from(Refusal::new(RefusalCode::Unavailable, "busy"));
+        assert!(refused.render(str::to_owned).contains("\nhint: call again"));
     }
 
     #[test]

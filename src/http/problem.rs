@@ -60,41 +60,48 @@ struct Row {
     code: Code,
     word: &'static str,
     status: StatusCode,
+    /// What helps where the problem itself names nothing better.
+    hint: &'static str,
 }
 
-const fn row(code: Code, word: &'static str, status: StatusCode) -> Row {
-    Row { code, word, status }
+const fn row(code: Code, word: &'static str, status: StatusCode, hint: &'static str) -> Row {
+    Row {
+        code,
+        word,
+        status,
+        hint,
+    }
 }
 
 /// The table; a test holds that every code stands in it once.
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
-    row(Code::BadRequest, "bad_request", StatusCode::BAD_REQUEST),
-    row(Code::BadJson, "bad_json", StatusCode::BAD_REQUEST),
-    row(Code::Unauthorized, "unauthorized", StatusCode::UNAUTHORIZED),
-    row(Code::ForeignPeer, "foreign_peer", StatusCode::FORBIDDEN),
-    row(Code::ForeignHost, "foreign_host", StatusCode::FORBIDDEN),
-    row(Code::ForeignOrigin, "foreign_origin", StatusCode::FORBIDDEN),
-    row(Code::Refused, "refused", StatusCode::FORBIDDEN),
-    row(Code::NotFound, "not_found", StatusCode::NOT_FOUND),
-    row(Code::MethodNotAllowed, "method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
-    row(Code::SlowBody, "slow_body", StatusCode::REQUEST_TIMEOUT),
-    row(Code::Conflict, "conflict", StatusCode::CONFLICT),
-    row(Code::BodyTooLarge, "body_too_large", StatusCode::PAYLOAD_TOO_LARGE),
-    row(Code::UnsupportedMediaType, "unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE),
-    row(Code::InvalidInput, "invalid_input", StatusCode::UNPROCESSABLE_ENTITY),
-    row(Code::Busy, "busy", StatusCode::SERVICE_UNAVAILABLE),
-    row(Code::NotServing, "not_serving", StatusCode::SERVICE_UNAVAILABLE),
-    row(Code::Unavailable, "unavailable", StatusCode::SERVICE_UNAVAILABLE),
-    row(Code::OutcomeUnknown, "outcome_unknown", StatusCode::INTERNAL_SERVER_ERROR),
-    row(Code::Internal, "internal", StatusCode::INTERNAL_SERVER_ERROR),
+    row(Code::BadRequest, "bad_request", StatusCode::BAD_REQUEST, "/openapi.json says what each route takes"),
+    row(Code::BadJson, "bad_json", StatusCode::BAD_REQUEST, "send one JSON object, in UTF-8"),
+    row(Code::Unauthorized, "unauthorized", StatusCode::UNAUTHORIZED, "send `Authorization: Bearer TOKEN`; majordomus open signs a browser in"),
+    row(Code::ForeignPeer, "foreign_peer", StatusCode::FORBIDDEN, "ask from the machine on which the server runs"),
+    row(Code::ForeignHost, "foreign_host", StatusCode::FORBIDDEN, "ask at the address that majordomus status prints"),
+    row(Code::ForeignOrigin, "foreign_origin", StatusCode::FORBIDDEN, "open the page itself: majordomus open"),
+    row(Code::Refused, "refused", StatusCode::FORBIDDEN, "majordomus status says how this server was started"),
+    row(Code::NotFound, "not_found", StatusCode::NOT_FOUND, "/openapi.json lists the routes"),
+    row(Code::MethodNotAllowed, "method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "the header `Allow` names the methods"),
+    row(Code::SlowBody, "slow_body", StatusCode::REQUEST_TIMEOUT, "send the body in one go"),
+    row(Code::Conflict, "conflict", StatusCode::CONFLICT, "majordomus peers names whom to ask"),
+    row(Code::BodyTooLarge, "body_too_large", StatusCode::PAYLOAD_TOO_LARGE, "docs/reference/limits.md has every limit"),
+    row(Code::UnsupportedMediaType, "unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "send `Content-Type: application/json`"),
+    row(Code::InvalidInput, "invalid_input", StatusCode::UNPROCESSABLE_ENTITY, "majordomus describe ID shows the schema and examples"),
+    row(Code::Busy, "busy", StatusCode::SERVICE_UNAVAILABLE, "ask again in a second"),
+    row(Code::NotServing, "not_serving", StatusCode::SERVICE_UNAVAILABLE, "ask again in a second: another process takes over"),
+    row(Code::Unavailable, "unavailable", StatusCode::SERVICE_UNAVAILABLE, "ask again in a moment; majordomus doctor if it stays so"),
+    row(Code::OutcomeUnknown, "outcome_unknown", StatusCode::INTERNAL_SERVER_ERROR, "look whether it took effect before you ask again"),
+    row(Code::Internal, "internal", StatusCode::INTERNAL_SERVER_ERROR, "majordomus bug-report, and report it with what was asked"),
 ];
 
-/// Returns the table for the reference: machine word, status, and the status in words.
-pub fn table() -> impl Iterator<Item = (&'static str, u16, &'static str)> {
+/// Returns the table for the reference: machine word, status, the status in words, and what helps.
+pub fn table() -> impl Iterator<Item = (&'static str, u16, &'static str, &'static str)> {
     TABLE.iter().map(|row| {
         let title = row.status.canonical_reason().unwrap_or(row.word);
-        (row.word, row.status.as_u16(), title)
+        (row.word, row.status.as_u16(), title, row.hint)
     })
 }
 
@@ -209,9 +216,8 @@ impl IntoResponse for Problem {
         body.insert("status".to_owned(), row.status.as_u16().into());
         body.insert("detail".to_owned(), self.detail.into());
         body.insert("code".to_owned(), row.word.into());
-        if let Some(hint) = self.hint {
-            body.insert("hint".to_owned(), hint.into());
-        }
+        let hint = self.hint.unwrap_or_else(|| row.hint.to_owned());
+        body.insert("hint".to_owned(), hint.into());
         let mut response = Response::new(Body::from(Value::Object(body).to_string()));
         *response.status_mut() = row.status;
         let headers = response.headers_mut();

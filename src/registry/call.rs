@@ -160,6 +160,20 @@ impl RefusalCode {
         }
     }
 
+    /// What helps where the refusal itself names nothing better.
+    #[must_use]
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "majordomus describe ID shows the schema and examples",
+            Self::NotFound => "majordomus peers, or majordomus capabilities, lists what there is",
+            Self::Conflict => "majordomus peers names whom to ask",
+            Self::Refused => "majordomus status says how this server was started",
+            Self::Unavailable => "call again in a moment; majordomus doctor if it stays so",
+            Self::OutcomeUnknown => "look whether it took effect before you call again",
+            Self::Internal => "majordomus bug-report, and report it with what was called",
+        }
+    }
+
     /// The machine word: `invalid_input`, `not_found` …
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -191,6 +191,7 @@ fn errors_are_problems_that_name_themselves() {
             problem["title"].is_string() && problem["detail"].is_string(),
             "{problem}"
         );
+        assert!(problem["hint"].is_string(), "what helps: {problem}");
     }
 }
 

@@ -135,7 +135,8 @@ pub fn errors() -> String {
         "A call that is refused carries a machine word, the same on every transport.\n\
          Over MCP it is a tool result with `isError`, over HTTP a problem (RFC 9457) with `code`, \
          on the command line `error: …` and an exit code.\n\
-         A request that reaches no capability is answered with a code of its transport.",
+         A request that reaches no capability is answered with a code of its transport.\n\
+         Each comes with a hint: its own, or else the one that stands here.",
     );
     text.push_str("## Refused calls\n\n");
     let rows: Vec<Vec<String>> = RefusalCode::ALL
@@ -144,19 +145,27 @@ pub fn errors() -> String {
             vec![
                 code(Some(refusal.as_str())),
                 refusal.meaning().to_owned(),
+                refusal.hint().to_owned(),
                 Exit::of(*refusal).code().to_string(),
             ]
         })
         .collect();
-    text.push_str(&table(&["code", "meaning", "exit"], &rows));
+    text.push_str(&table(&["code", "meaning", "hint", "exit"], &rows));
     text.push_str("## JSON-RPC\n\n");
     let rows: Vec<Vec<String>> = ErrorCode::ALL.iter().map(|each| json_rpc(*each)).collect();
     text.push_str(&table(&["code", "meaning"], &rows));
     text.push_str("## HTTP\n\n");
     let rows: Vec<Vec<String>> = problem::table()
-        .map(|(word, status, title)| vec![code(Some(word)), status.to_string(), title.to_owned()])
+        .map(|(word, status, title, hint)| {
+            vec![
+                code(Some(word)),
+                status.to_string(),
+                title.to_owned(),
+                hint.to_owned(),
+            ]
+        })
         .collect();
-    text.push_str(&table(&["code", "status", "title"], &rows));
+    text.push_str(&table(&["code", "status", "title", "hint"], &rows));
     text.trim_end().to_owned() + "\n"
 }
 

@@ -180,6 +180,28 @@ fn every_command_that_a_hint_names_exists() {
     none_of(&found);
 }
 
+/// A message says what happened; that it was not expected helps nobody.
+#[test]
+fn no_message_calls_anything_unexpected_or_shouts() {
+    let mut found = Vec::new();
+    for (path, text) in rust_files("src") {
+        for literal in Source::shipped(&text).strings {
+            let lower = literal.to_lowercase();
+            let vague = [
+                "unexpected",
+                "something went wrong",
+                "oops",
+                "unknown error",
+                "!!",
+            ];
+            if let Some(word) = vague.iter().find(|word| lower.contains(**word)) {
+                found.push(format!("{path}: {literal:?} says {word:?}"));
+            }
+        }
+    }
+    none_of(&found);
+}
+
 #[test]
 fn a_planted_gap_is_noticed() {
     let files = [(
