@@ -1,5 +1,5 @@
-// Six agents: how each is told which model to ask, how a person lets it start a repository's servers, how it is run once
-// without a person, and what the server sees of it.
+// Six agents: how each is told which model to ask, how a person lets it start a repository's servers, how it is run
+// once without a person, and what the server sees of it.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// Real agents in one checkout: each with the repository's own configuration, then with what `majordomus init` wrote into a
-// foreign one. We are the model of each.
+// Real agents in one checkout: first with this repository's own configuration, then in a foreign repository with what
+// `majordomus init` wrote there. We are the model of each.
 
 import { expect, until } from "../typescript-sdk/place.mjs";
 import { Agent } from "./agent.mjs";
@@ -76,7 +76,7 @@ async function gather(place) {
 }
 
 /** Who leaves leaves nothing behind: killed, all in the same moment. */
-async function massacre(place) {
+async function dieAtOnce(place) {
   const began = performance.now();
   const all = await gather(place);
   for (const agent of all) agent.kill();
@@ -86,7 +86,7 @@ async function massacre(place) {
 }
 
 /** Who leaves leaves nothing behind: one after the other, in its own manner, the owner last. */
-async function farewell(place) {
+async function leaveInTurn(place) {
   const began = performance.now();
   const [owner, ...guests] = await gather(place);
   for (let left = guests.pop(); left; left = guests.pop()) {
@@ -122,17 +122,18 @@ async function inOurs(place) {
   for (const [at, name] of names.entries()) await meet(place, name, names[(at + 1) % names.length]);
   // Two windows of one client.
   await meet(place, "claude", "claude");
-  await massacre(place);
+  await dieAtOnce(place);
 }
 
 async function inForeign(place) {
   // It finds three; of the others it must be told.
   init(place, "3 files written");
   init(place, "2 files written", "--client", "copilot", "--client", "opencode", "--client", "qwen");
-  await farewell(place);
+  await leaveInTurn(place);
   init(place, "5 files written", "--undo");
   // What agents wrote into the same files stays: a schema, a version. Claude keeps by itself what a person allowed.
-  const left = place.untracked().filter(({ path, text }) => !path.startsWith(".claude/") && text.includes("majordomus"));
+  const files = place.untracked().filter(({ path }) => !path.startsWith(".claude/"));
+  const left = files.filter(({ text }) => text.includes("majordomus"));
   expect(left.length === 0, "something is left after init --undo:", left);
 }
 

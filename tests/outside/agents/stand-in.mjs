@@ -1,5 +1,5 @@
-// A stand-in for a model: an HTTP server on loopback that speaks what an agent asks its model in, and says what the test
-// tells it to say.
+// A stand-in for a model: an HTTP server on loopback that speaks what an agent asks its model in, and says what the
+// test tells it to say.
 //
 // A wire (completions.mjs, gemini.mjs, messages.mjs, responses.mjs) reads a request into what a test wants to know, the
 // offered tools and the results so far, and writes a reply, a call or a text, as that protocol's stream of events.
