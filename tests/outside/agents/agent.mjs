@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 
-import { expect, until } from "../typescript-sdk/place.mjs";
+import { expect, until } from "../shared/place.mjs";
 import { AGENTS } from "./agents.mjs";
 import { NOWHERE } from "./checkout.mjs";
 import { StandIn } from "./stand-in.mjs";

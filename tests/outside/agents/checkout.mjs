@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Place, expect, until } from "../typescript-sdk/place.mjs";
+import { Place, expect, until } from "../shared/place.mjs";
 import { AGENTS } from "./agents.mjs";
 
 const { BINARY, ROOT, WORK } = process.env;

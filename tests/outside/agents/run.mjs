@@ -1,7 +1,7 @@
 // Real agents in one checkout: first with this repository's own configuration, then in a foreign repository with what
 // `majordomus init` wrote there. We are the model of each.
 
-import { expect, until } from "../typescript-sdk/place.mjs";
+import { expect, until } from "../shared/place.mjs";
 import { Agent } from "./agent.mjs";
 import { AGENTS } from "./agents.mjs";
 import { Checkout } from "./checkout.mjs";
