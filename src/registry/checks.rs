@@ -15,8 +15,10 @@ pub use error::RegistryError;
 
 /// Where every route starts.
 pub const ROUTES: &str = "/api/v1/";
-/// Where every resource starts: ours, and those that the conformance suites name.
-const SCHEMES: [&str; 2] = ["majordomus://", "test://"];
+/// Where every resource starts.
+const SCHEME: &str = "majordomus://";
+/// Where those start that the conformance suites name; only capabilities of their own namespace may.
+const SUITES: (&str, &str) = ("suite.", "test://");
 
 /// Checks all declarations, one by one and against each other, as far as no schema is looked at.
 pub(super) fn declarations(capabilities: &[Capability]) -> Result<(), RegistryError> {
@@ -100,7 +102,10 @@ fn names(capability: &Capability) -> Result<(), RegistryError> {
         }
     }
     if let Some(uri) = exposure.resource {
-        let rest = SCHEMES.iter().find_map(|scheme| uri.strip_prefix(scheme));
+        let suites = capability.id.starts_with(SUITES.0);
+        let rest = uri
+            .strip_prefix(SCHEME)
+            .or_else(|| uri.strip_prefix(SUITES.1).filter(|_| suites));
         let fits = rest.is_some_and(|rest| {
             !rest.is_empty()
                 && rest

@@ -125,6 +125,7 @@ fn names_that_their_transport_does_not_take_are_refused() {
         "x",
         "majordomus://",
         "majordomus://a b",
+        "test://only-for-suites",
         "majordomus://{",
         "majordomus://{}",
         "http://x",
