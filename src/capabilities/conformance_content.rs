@@ -1,7 +1,8 @@
 //! What the protocol's conformance suites ask of a server, as far as it only answers: tools, resources and prompts with
 //! every kind of content, a log, progress, lists that change.
 //!
-//! Names and texts are the suites' own (`@modelcontextprotocol/conformance`, the scenarios of `server`).
+//! Names and texts are the suites' own (`@modelcontextprotocol/conformance`, the scenarios of `server`), but for
+//! `test_resource_link`, a kind of content that they leave out.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::declare::{Nothing, answer, query, read};
 use super::services::Services;
-use crate::registry::content::{Contents, Message, Messages, audio, embedded, image, text};
+use crate::registry::content::{Contents, Message, Messages, audio, embedded, image, link, text};
 use crate::registry::{
     Answer, Call, Capability, Example, Form, Handler, Kind, Level, List, Refusal, RefusalCode,
 };
@@ -101,6 +102,14 @@ fn blocks() -> Vec<Capability> {
                     "text/plain",
                     words,
                 )])
+            }),
+        ),
+        tool::<Nothing>(
+            "suite.link",
+            "test_resource_link",
+            Handler::inline(|_| {
+                let uri = "test://static-text";
+                contents(vec![link(uri, "suite.static_text", "text/plain")])
             }),
         ),
         tool::<Nothing>(

@@ -35,7 +35,7 @@ pub(super) fn fitting(block: Value, revision: Revision) -> Value {
 mod tests {
     use super::fitting;
     use crate::mcp::Revision;
-    use crate::registry::content::{audio, text};
+    use crate::registry::content::{audio, link, text};
 
     #[test]
     fn a_kind_that_came_later_is_told_in_words() {
@@ -44,6 +44,10 @@ mod tests {
             assert_eq!(fitting(text("t"), revision), text("t"));
             let shown = fitting(sound(), revision);
             assert_eq!(shown == sound(), revision > Revision::V20241105, "{shown}");
+            let named = fitting(link("a:b", "a name", "text/plain"), revision);
+            let links = revision >= Revision::V20250618;
+            assert_eq!(named["type"] == "resource_link", links, "{named}");
+            assert!(links || named["text"] == "a name: a:b", "{named}");
         }
     }
 }

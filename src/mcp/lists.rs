@@ -7,6 +7,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
+use super::icons;
 use super::opening::LIST_TTL_MS;
 use super::reply::{Failure, Outcome, Success};
 use super::revision::Revision;
@@ -23,7 +24,13 @@ const KEYS: [(&str, Revision); 3] = [
 
 impl Engine {
     pub(super) fn list_tools(&self, turn: &Turn<'_>) -> Outcome {
-        self.list(turn, "tools", "name", self.registry.tools())
+        let mut tools = self.registry.tools();
+        for tool in &mut tools {
+            if let Some(icons) = icons::tool(turn.revision, tool) {
+                tool["icons"] = icons;
+            }
+        }
+        self.list(turn, "tools", "name", tools)
     }
 
     pub(super) fn list_resources(&self, turn: &Turn<'_>) -> Outcome {

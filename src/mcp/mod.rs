@@ -15,6 +15,7 @@ pub mod batch;
 mod blocks;
 mod engine;
 mod error_code;
+mod icons;
 mod lists;
 mod logging;
 mod opening;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Standing, Turn};
 use super::error_code::ErrorCode;
+use super::icons;
 use super::reply::{Failure, Keep, Outcome, Success};
 use super::revision::Revision;
 use super::session::Session;
@@ -38,6 +39,9 @@ impl Engine {
             "capabilities": self.capabilities(),
             "serverInfo": self.server_info(revision),
         });
+        if let Some(icons) = icons::server(revision) {
+            result["serverInfo"]["icons"] = icons;
+        }
         result["instructions"] = Value::String(self.instructions(turn.session));
         let mut success = Success::new(result).keep(Keep::Slot(SLOT.to_owned()));
         success.negotiated = Some(revision);
@@ -54,7 +58,11 @@ impl Engine {
             "instructions".to_owned(),
             json!(self.instructions(turn.session)),
         );
-        Success::new(self.finish(turn.revision, result, Some((0, "private"))))
+        let mut result = self.finish(turn.revision, result, Some((0, "private")));
+        if let Some(icons) = icons::server(turn.revision) {
+            result["_meta"]["io.modelcontextprotocol/serverInfo"]["icons"] = icons;
+        }
+        Success::new(result)
     }
 
     /// Checks the `_meta` of a modern frame and lets its peer onto the board, except for mere discovery.

@@ -66,3 +66,9 @@ pub fn audio(base64: &str, media: &str) -> Value {
 pub fn embedded(uri: &str, media: &str, text: &str) -> Value {
     json!({ "type": "resource", "resource": { "uri": uri, "mimeType": media, "text": text } })
 }
+
+/// A resource that is named and not shown.
+#[must_use]
+pub fn link(uri: &str, name: &str, media: &str) -> Value {
+    json!({"type": "resource_link", "uri": uri, "name": name, "mimeType": media})
+}

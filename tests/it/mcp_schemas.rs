@@ -34,6 +34,7 @@ fn everything_that_can_be_listed_called_or_read_fits_every_revision() {
             "test_image_content",
             "test_audio_content",
             "test_embedded_resource",
+            "test_resource_link",
             "test_multiple_content_types",
             "test_error_handling",
             "test_tool_with_logging",
@@ -58,6 +59,53 @@ fn everything_that_can_be_listed_called_or_read_fits_every_revision() {
             let params = json!({ "name": prompt["name"], "arguments": arguments });
             ask("prompts/get", params);
         }
+    }
+}
+
+/// An older client that met one would drop the whole answer.
+#[test]
+fn icons_and_resource_links_are_for_the_revisions_that_know_them() {
+    let repository = Repository::new();
+    for revision in LEGACY_ALL.into_iter().chain([MODERN]) {
+        let client = repository.client(revision);
+        let modern = revision == MODERN;
+        let (server, list, shown) = if modern {
+            let ask =
+                |method: &str, params: Value| client.modern(method, &params)["result"].clone();
+            let discovered = ask("server/discover", json!({}));
+            let called = ask("tools/call", frames::call("test_resource_link", &json!({})));
+            let name = "/_meta/io.modelcontextprotocol~1serverInfo";
+            assert!(
+                called.pointer(name).unwrap().get("icons").is_none(),
+                "once is enough"
+            );
+            let server = discovered.pointer(name).unwrap().clone();
+            (server, ask("tools/list", json!({})), called)
+        } else {
+            let opened = client.initialize_at(revision);
+            let list = client.result("tools/list", &json!({}));
+            let called = client.call("test_resource_link", &json!({}));
+            (opened["serverInfo"].clone(), list, called["result"].clone())
+        };
+        let icons = modern || revision == "2025-11-25";
+        let pictured = |thing: &Value| {
+            let source = thing["icons"][0]["src"].as_str();
+            source.is_some_and(|source| source.starts_with("data:image/svg+xml;base64,"))
+        };
+        assert_eq!(pictured(&server), icons, "{revision} {server}");
+        for tool in list["tools"].as_array().unwrap() {
+            assert_eq!(pictured(tool), icons, "{revision} {tool}");
+            assert_eq!(tool.get("icons").is_some(), icons, "{revision} {tool}");
+        }
+        let links = icons || revision == "2025-06-18";
+        let block = &shown["content"][0];
+        assert_eq!(
+            block["type"],
+            if links { "resource_link" } else { "text" },
+            "{revision}"
+        );
+        let told = block[if links { "uri" } else { "text" }].as_str().unwrap();
+        assert!(told.contains("test://static-text"), "{block}");
     }
 }
 
