@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::{Last, Naming};
 use super::headers::{self, LAST_EVENT, REVISION, SESSION};
+use super::live::{Live, OWN, Route, Streaming};
 use super::session_id::SessionId;
-use super::sessions::{Found, Live, OWN, Route, Streaming};
+use super::sessions::Found;
 use super::{answer, events};
 use crate::floor::clock;
 use crate::floor::jsonrpc::{Frame, Id, Kind};

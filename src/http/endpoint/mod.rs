@@ -19,6 +19,7 @@ pub(crate) mod events;
 pub(crate) mod headers;
 pub(crate) mod kept;
 pub(crate) mod legacy;
+pub(crate) mod live;
 pub(crate) mod modern;
 pub(crate) mod outbound;
 pub(crate) mod parameters;
