@@ -147,29 +147,6 @@ impl Board {
             .count()
     }
 
-    /// Takes a legacy HTTP session as ended until `until` (milliseconds since the epoch of Unix), for the next owner too.
-    pub fn end_session(&self, session: &str, until: u64) {
-        let session = session.to_owned();
-        self.store.behind("ended session", move |tx, owner| {
-            Ok(tables::put_ended(tx, owner, &session, until)?)
-        });
-    }
-
-    /// Waits until everything written behind so far is in the file; a file that cannot be written is waited for in vain
-    /// only once.
-    pub async fn kept(&self) {
-        // Jobs are done in order, so this one is behind all of them. Its own failure says what theirs said.
-        drop(self.store.read(|_, _| Ok(())).await);
-    }
-
-    /// The legacy HTTP sessions that must stay ended, with their expiry.
-    ///
-    /// # Errors
-    /// Where the file cannot be read.
-    pub async fn ended_sessions(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        self.store.read(tables::ended).await
-    }
-
     pub(super) fn room(&self) -> MutexGuard<'_, Room> {
         lock(&self.room)
     }

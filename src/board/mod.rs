@@ -6,7 +6,7 @@
 //! come back after a change of owner. *Once-key*: see [`once`].
 //!
 //! Memory comes first: the room is rebuilt from what bridges replay, within milliseconds of a change of owner. The file
-//! behind it (`board.db`) holds what no bridge can replay: the announcements of HTTP peers, once-keys, the epoch, ended
+//! behind it (`board.db`) holds what no bridge can replay: the announcements of HTTP peers, once-keys, the epoch, HTTP
 //! sessions, and who was last known. A file that fails costs durable writes and nothing else: link peers are served from
 //! memory (ADR-0004).
 //!
@@ -33,6 +33,7 @@ mod quote;
 mod revive;
 mod room;
 pub mod scope;
+pub mod sessions;
 pub mod store;
 mod tables;
 pub mod view;
@@ -40,4 +41,5 @@ pub mod view;
 pub use announce::{Announced, Draft};
 pub use live::{Board, Config, PEERS_URI};
 pub use once::Effect;
+pub use sessions::KeptSession;
 pub use store::{Owner, Place, Store, StoreError};

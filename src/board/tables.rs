@@ -6,7 +6,7 @@
 //! | `peer` | a peer last known of a root; `own` marks the owner's own client, `handle` is the digest of a secret |
 //! | `announcement` | what an HTTP peer announced; of a link peer, whose bridge replays it, only `seq` and `since` count |
 //! | `once` | the first result of a keyed request, until acknowledged |
-//! | `ended` | a legacy HTTP session that must stay ended |
+//! | `session` | what a legacy HTTP session told once; without it, a session that must stay ended |
 //! | `line` | lines of the conformance provider, projected into its file |
 //!
 //! Times are milliseconds since the epoch of Unix. `user_version` counts the schema; a newer one is left alone.
@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 
 use sha2::{Digest as _, Sha256};
 
+use super::sessions::KeptSession;
 use super::store::{Owner, StoreError};
 use crate::floor::hex;
 use crate::registry::OnceKey;
@@ -42,6 +43,13 @@ CREATE TABLE line (root TEXT, file TEXT, number INTEGER, text TEXT NOT NULL,
 ALTER TABLE announcement ADD COLUMN until INTEGER;
 UPDATE announcement SET until = (SELECT peer.until FROM peer WHERE peer.root = announcement.root AND peer.id = announcement.peer);
 ALTER TABLE peer DROP COLUMN until;
+",
+    // Of a session that has not ended, the next owner knows what its client told once.
+    "
+CREATE TABLE session (root TEXT, session TEXT, state TEXT, until INTEGER NOT NULL,
+    PRIMARY KEY (root, session)) WITHOUT ROWID;
+INSERT INTO session (root, session, until) SELECT root, session, until FROM ended;
+DROP TABLE ended;
 ",
 ];
 
@@ -283,22 +291,45 @@ pub(super) fn put_ended(
     session: &str,
     until: u64,
 ) -> rusqlite::Result<()> {
-    tx.prepare_cached("INSERT OR REPLACE INTO ended (root, session, until) VALUES (?1, ?2, ?3)")?
+    tx.prepare_cached("INSERT OR REPLACE INTO session (root, session, until) VALUES (?1, ?2, ?3)")?
         .execute(params![owner.root, session, until])
         .map(drop)
 }
 
-pub(super) fn ended(
-    connection: &Connection,
+/// Writes what a session told, unless it has ended.
+pub(super) fn put_session(
+    tx: &Connection,
     owner: &Owner,
-) -> rusqlite::Result<Vec<(String, u64)>> {
-    connection
-        .prepare("SELECT session, until FROM ended WHERE root = ?1")?
-        .query_map([&owner.root], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+    session: &str,
+    state: &str,
+    until: u64,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO session (root, session, state, until) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (root, session) DO UPDATE SET state = excluded.state WHERE session.state IS NOT NULL",
+    )?
+    .execute(params![owner.root, session, state, until])
+    .map(drop)
 }
 
-/// Forgets what has expired: keys older than `keys_before`, ended sessions and peers whose time is over at `now`.
+/// What is known of a session.
+pub(super) fn session(
+    connection: &Connection,
+    owner: &Owner,
+    session: &str,
+) -> rusqlite::Result<KeptSession> {
+    let row: Option<Option<String>> = connection
+        .prepare_cached("SELECT state FROM session WHERE root = ?1 AND session = ?2")?
+        .query_row([&owner.root, session], |row| row.get(0))
+        .optional()?;
+    Ok(match row {
+        None => KeptSession::Unknown,
+        Some(None) => KeptSession::Ended,
+        Some(Some(told)) => KeptSession::Told(told),
+    })
+}
+
+/// Forgets what has expired: keys older than `keys_before`, sessions and peers whose time is over at `now`.
 pub(super) fn forget(
     tx: &Transaction<'_>,
     owner: &Owner,
@@ -310,7 +341,7 @@ pub(super) fn forget(
         params![owner.root, keys_before],
     )?;
     tx.execute(
-        "DELETE FROM ended WHERE root = ?1 AND until < ?2",
+        "DELETE FROM session WHERE root = ?1 AND until < ?2",
         params![owner.root, now],
     )?;
     // Peers of a kernel that is no more (a reboot) cannot come back over a link.

@@ -59,6 +59,8 @@ pub const STREAMS_KEPT_BYTES: usize = 64 * 1024 * 1024;
 pub const SESSIONS: usize = 4096;
 /// Requests that one peer may have running at once.
 pub const CALLS_PER_PEER: usize = 256;
+/// What `initialize` declares that a client can do, in bytes, of which all is remembered.
+pub const CLIENT_ABILITIES_BYTES: usize = 8 * 1024;
 /// An HTTP session without a request.
 pub const SESSION_EXPIRY: Duration = Duration::from_hours(24);
 /// A question to a client without an answer.
@@ -224,6 +226,11 @@ pub const TABLE: &[Limit] = &[
         what: "HTTP session without a request",
         bound: "24 h",
         past: "HTTP 404",
+    },
+    Limit {
+        what: "capabilities that a client declares for its session",
+        bound: "8 KiB",
+        past: "those that this server asks for are remembered, without their details",
     },
     Limit {
         what: "question to a client without an answer",

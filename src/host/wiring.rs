@@ -11,7 +11,7 @@ use super::hosting::Stop;
 use super::links::{Introduction, Links};
 use super::status::HostStatus;
 use super::{HostError, Settings};
-use crate::board::{Board, Place};
+use crate::board::{Board, KeptSession, Place};
 use crate::bridge::alone::Alone;
 use crate::capabilities::{self, ServerStatus, Services};
 use crate::floor::clock;
@@ -223,7 +223,7 @@ impl Wiring {
         };
         Http::new(Parts {
             engine: Arc::clone(&self.engine),
-            ledger: Arc::new(Ended(Arc::clone(&self.board))),
+            ledger: Arc::new(Sessions(Arc::clone(&self.board))),
             version: env!("CARGO_PKG_VERSION"),
             owner: Arc::new(owner),
             auth: settings.auth,
@@ -260,26 +260,35 @@ impl http::Owner for HttpOwner {
     }
 }
 
-/// The board as the ledger of ended HTTP sessions.
-struct Ended(Arc<Board>);
+/// The board as the ledger of HTTP sessions.
+struct Sessions(Arc<Board>);
 
-impl http::SessionLedger for Ended {
+impl http::SessionLedger for Sessions {
+    fn keep(&self, session: &str, told: String, until_ms: u64) {
+        self.0.keep_session(session, told, until_ms);
+    }
+
     fn end(&self, session: &str, until_ms: u64) {
         self.0.end_session(session, until_ms);
+    }
+
+    fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = http::Earlier> + Send>> {
+        let (board, session) = (Arc::clone(&self.0), session.to_owned());
+        Box::pin(async move {
+            match board.kept_session(&session).await {
+                Ok(KeptSession::Unknown) => http::Earlier::Unknown,
+                Ok(KeptSession::Ended) => http::Earlier::Ended,
+                Ok(KeptSession::Told(told)) => http::Earlier::Told(told),
+                Err(error) => {
+                    tracing::warn!(error = %Chain(&error), "what an earlier owner kept of a session cannot be read");
+                    http::Earlier::Unknown
+                }
+            }
+        })
     }
 
     fn kept(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let board = Arc::clone(&self.0);
         Box::pin(async move { board.kept().await })
-    }
-
-    fn ended(&self) -> Pin<Box<dyn Future<Output = http::Ended> + Send>> {
-        let board = Arc::clone(&self.0);
-        Box::pin(async move {
-            board.ended_sessions().await.unwrap_or_else(|error| {
-                tracing::warn!(error = %Chain(&error), "ended sessions of earlier owners are not known");
-                Vec::new()
-            })
-        })
     }
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use super::endpoint::sessions::{SessionLedger, Sessions};
+use super::endpoint::ledger::SessionLedger;
+use super::endpoint::sessions::Sessions;
 use super::limits::Limits;
 use super::secrets::Secrets;
 use super::sign_in::SignIn;
@@ -51,7 +52,7 @@ pub type LinkDoor = Arc<dyn Fn(LinkStream) + Send + Sync>;
 pub struct Parts {
     /// MCP, and behind it the registry from which routes and `OpenAPI` follow.
     pub engine: Arc<Engine>,
-    /// Where ended sessions are kept for the next owner.
+    /// Where sessions are kept for the next owner.
     pub ledger: Arc<dyn SessionLedger>,
     /// The version that `OpenAPI` names.
     pub version: &'static str,

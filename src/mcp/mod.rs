@@ -16,6 +16,7 @@ mod blocks;
 mod engine;
 mod error_code;
 mod icons;
+mod kept;
 mod lists;
 mod logging;
 mod opening;

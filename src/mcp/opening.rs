@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::engine::{Engine, Standing, Turn};
 use super::error_code::ErrorCode;
 use super::icons;
+use super::kept::abilities;
 use super::reply::{Failure, Keep, Outcome, Success};
 use super::revision::Revision;
 use super::session::Session;
@@ -30,7 +31,7 @@ impl Engine {
             state.revision = Some(revision);
             state.entered = true;
             introduce(&mut state.caller, turn.params.get("clientInfo"));
-            state.can = turn.params.get("capabilities").cloned().unwrap_or_default();
+            state.can = abilities(turn.params.get("capabilities"));
         }
         let caller = turn.session.caller();
         self.presence.enter(&caller);

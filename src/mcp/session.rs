@@ -128,14 +128,6 @@ impl Session {
         })
     }
 
-    /// Resumes a conversation that another owner began, as its session id tells.
-    #[must_use]
-    pub fn resumed(caller: Caller, revision: Revision, outbound: Outbound) -> Arc<Self> {
-        let session = Self::new(caller, outbound);
-        session.state().revision = Some(revision);
-        session
-    }
-
     /// Who talks, as far as it is known now.
     #[must_use]
     pub fn caller(&self) -> Caller {

@@ -24,6 +24,9 @@ pub enum Wish {
 }
 
 impl Wish {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Elicitation, Self::Sampling, Self::Roots];
+
     /// The method that asks for it.
     #[must_use]
     pub fn method(self) -> &'static str {

@@ -12,6 +12,7 @@
     reason = "a test fails by panicking and speaks through the harness"
 )]
 
+mod adopted;
 mod announce;
 mod architecture;
 mod bridge;

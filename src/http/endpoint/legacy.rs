@@ -116,7 +116,8 @@ async fn initialize(http: &Http, frame: Frame) -> Response {
         created_ms: clock::now_ms(),
     };
     let text = id.seal(&http.parts().secrets);
-    http.sessions().add(&text, &id, session, routes);
+    let live = http.sessions().add(&text, &id, session, routes);
+    http.sessions().keep(&live).await;
     let mut response = respond(Ran::Answered(reply));
     let value = HeaderValue::try_from(text).expect("an id is visible ASCII");
     response.headers_mut().insert(SESSION, value);
@@ -170,7 +171,7 @@ enum Ran {
 
 /// Starts one request, which runs to its end whether or not its connection lasts.
 fn start(
-    http: &Http,
+    http: &Arc<Http>,
     live: &Arc<Live>,
     id: Id,
     frame: Frame,
@@ -180,8 +181,9 @@ fn start(
     if !streams {
         live.session.mute(begun.number);
     }
-    let (engine, live) = (Arc::clone(&http.parts().engine), Arc::clone(live));
+    let (serving, live) = (Arc::clone(http), Arc::clone(live));
     let running = http.work().run(async move {
+        let engine = &serving.parts().engine;
         let request = Request {
             frame,
             number: begun.number,
@@ -196,6 +198,10 @@ fn start(
             }
             reply = engine.handle(&live.session, request) => reply,
         };
+        if reply.as_ref().is_some_and(|reply| reply.keep.is_some()) {
+            // What a bridge would replay, the client of a session says to no other owner.
+            serving.sessions().keep(&live).await;
+        }
         live.finish(&id, begun.number);
         reply.map_or(Ran::Cancelled, Ran::Answered)
     });
@@ -276,7 +282,7 @@ pub(crate) async fn stream(http: &Arc<Http>, head: &Head, living: Living) -> Res
         return events::response(reader, last, Some(naming), living);
     }
     // What an earlier owner said, and what was said to nobody, is not known here.
-    let missed = seen.is_some();
+    let missed = live.missed() | seen.is_some();
     let (reader, naming) = (live.own_stream(), naming(&live, OWN));
     let last = news(http, &live, stopping, missed);
     events::response(reader, last, Some(naming), living)
@@ -324,7 +330,7 @@ fn respond(ran: Ran) -> Response {
 }
 
 /// Runs the frames of a batch beside each other; only 2025-03-26 knows batches.
-async fn run_batch(http: &Http, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
+async fn run_batch(http: &Arc<Http>, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
     if let Some(error) = batch::objection(live.session.revision()) {
         let code = ErrorCode::InvalidRequest;
         return answer::refused(StatusCode::BAD_REQUEST, None, code, &error.message, None);

@@ -1,7 +1,7 @@
 //! One live session: its running requests, their queues, and its own stream.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub(crate) struct Live {
     stamp: PeerId,
     /// Cancelled when the session ends.
     ended: CancellationToken,
+    /// Another owner began it, and its own stream was not opened since: news may have been missed.
+    missed: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -126,6 +128,7 @@ impl Live {
             next: AtomicU64::new(1),
             stamp: PeerId::mint(),
             ended: CancellationToken::new(),
+            missed: AtomicBool::new(false),
             inner: Mutex::new(Inner {
                 last: Instant::now(),
                 streams: 0,
@@ -176,6 +179,16 @@ impl Live {
     /// What stands before an event's number in its id, on one of this session's streams.
     pub(crate) fn event_prefix(&self, stream: u64) -> String {
         format!("{}-{stream}-", self.stamp.0.simple())
+    }
+
+    /// Says that another owner began it.
+    pub(super) fn taken_over(&self) {
+        self.missed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether news may have been missed between that owner's death and the stream that is opened now.
+    pub(crate) fn missed(&self) -> bool {
+        self.missed.swap(false, Ordering::Relaxed)
     }
 
     /// Reads the session's own stream from here on.

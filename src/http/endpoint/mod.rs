@@ -5,8 +5,8 @@
 //! `initialize` opens a *session* whose id every later request carries; a dropped connection cancels nothing.
 //!
 //! A session id says who the peer is, which revision was negotiated and when, under a MAC ([`session_id`]): the next
-//! owner reads it and goes on, since no client recovers from a 404. Ended ones are kept for it in a ledger
-//! ([`sessions`]).
+//! owner reads it and goes on, since no client recovers from a 404. What a session told once (what it can be asked for,
+//! its log level, its subscriptions), and that it ended, is kept for it in a [`ledger`].
 //!
 //! An answer is one JSON body in one write. One that takes longer than a second becomes a stream ([`events`]), which
 //! carries the progress of its request; `subscriptions/listen` is a stream from the start. A legacy session has one of
@@ -18,10 +18,11 @@ pub(crate) mod entry;
 pub(crate) mod events;
 pub(crate) mod headers;
 pub(crate) mod kept;
+pub mod ledger;
 pub(crate) mod legacy;
 pub(crate) mod live;
 pub(crate) mod modern;
 pub(crate) mod outbound;
 pub(crate) mod parameters;
 pub(crate) mod session_id;
-pub mod sessions;
+pub(crate) mod sessions;

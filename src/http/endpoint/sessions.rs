@@ -3,7 +3,7 @@
 //! | state | on | next |
 //! |---|---|---|
 //! | unknown | `initialize` | live |
-//! | sealed elsewhere: an id that an earlier owner made | any request | live, and its peer enters again |
+//! | sealed elsewhere: an id that an earlier owner made | any request | live with what it told that owner, and its peer enters again |
 //! | live | DELETE, or a day without a request or a call that does more than wait for its client | ended, for the next owner too |
 //! | ended | any request | stays ended: 404 |
 //!
@@ -13,13 +13,11 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OnceCell;
-
 use super::kept::Keeper;
+use super::ledger::{Earlier, SessionLedger};
 use super::live::{Live, until_ms};
 use super::outbound::Routes;
 use super::session_id::SessionId;
@@ -27,37 +25,10 @@ use crate::floor::clock;
 use crate::mcp::Session;
 use crate::registry::Presence;
 
-/// Ended sessions as a ledger tells them: the session, and until when (milliseconds since the Unix epoch).
-pub type Ended = Vec<(String, u64)>;
-
-/// Keeps ended sessions for the next owner. A session is named by its peer's public id, which opens nothing.
-pub trait SessionLedger: Send + Sync {
-    /// Takes a session as ended until `until_ms`, when its id is too old by itself. Returns at once.
-    fn end(&self, session: &str, until_ms: u64);
-
-    /// Tells what earlier owners ended. Asked once, when the first session of an earlier owner comes.
-    fn ended(&self) -> Pin<Box<dyn Future<Output = Ended> + Send>>;
-
-    /// Resolves when what was told so far is kept: a client that was told of the end may rely on it.
-    fn kept(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(std::future::ready(()))
-    }
-}
-
-/// Keeps nothing: for a server without a next owner.
-impl SessionLedger for () {
-    fn end(&self, _: &str, _: u64) {}
-
-    fn ended(&self) -> Pin<Box<dyn Future<Output = Ended> + Send>> {
-        Box::pin(async { Ended::new() })
-    }
-}
-
 /// The sessions of one server.
 pub(crate) struct Sessions {
     table: Mutex<Table>,
     ledger: Arc<dyn SessionLedger>,
-    earlier: OnceCell<()>,
     kept: Keeper,
     most: usize,
     expiry: Duration,
@@ -88,7 +59,6 @@ impl Sessions {
         Self {
             table: Mutex::default(),
             ledger,
-            earlier: OnceCell::new(),
             kept: Keeper::default(),
             most,
             expiry,
@@ -163,9 +133,23 @@ impl Sessions {
         if clock::now_ms() > until_ms(&id) {
             return Found::Unknown;
         }
-        self.earlier.get_or_init(|| self.recall()).await;
-        if self.table().ended.contains_key(&id.peer.to_string()) {
+        let peer = id.peer.to_string();
+        let told = match self.ledger.recall(&peer).await {
+            Earlier::Unknown => None,
+            Earlier::Ended => return Found::Unknown,
+            Earlier::Told(told) => Some(told),
+        };
+        // While the ledger was asked, another request may have taken it over or ended it.
+        let (ended, live) = {
+            let table = self.table();
+            let live = table.live.get(text).map(Arc::clone);
+            (table.ended.contains_key(&peer), live)
+        };
+        if ended {
             return Found::Unknown;
+        }
+        if let Some(live) = live {
+            return Found::Live(live);
         }
         if !admits() {
             return Found::NotServing;
@@ -175,8 +159,11 @@ impl Sessions {
         }
         presence.enter(&id.caller);
         let routes = self.routes();
-        let session = Session::resumed(id.caller.clone(), id.revision, routes.outbound());
-        Found::Live(self.add(text, &id, session, routes))
+        let caller = id.caller.clone();
+        let session = Session::resumed(caller, id.revision, told.as_deref(), routes.outbound());
+        let live = self.add(text, &id, session, routes);
+        live.taken_over();
+        Found::Live(live)
     }
 
     /// Ends a session for good; does nothing to one that is not live.
@@ -196,14 +183,16 @@ impl Sessions {
         presence.leave(live.peer);
     }
 
+    /// Keeps what a session tells now; resolves when the next owner knows it.
+    pub(crate) async fn keep(&self, live: &Live) {
+        let peer = live.peer.to_string();
+        self.ledger.keep(&peer, live.session.kept(), live.until_ms);
+        self.kept().await;
+    }
+
     /// Waits until every session that was ended so far stays ended whoever serves next.
     pub(crate) async fn kept(&self) {
         self.ledger.kept().await;
-    }
-
-    async fn recall(&self) {
-        let earlier = self.ledger.ended().await;
-        self.table().ended.extend(earlier);
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {

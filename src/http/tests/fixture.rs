@@ -1,5 +1,6 @@
 //! A server of its own for each test, with a registry that knows a few made-up capabilities.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ use tower::ServiceExt as _;
 
 use crate::http::server::Arrival;
 use crate::http::{
-    Auth, Connections, Ended, Http, Limits, LinkStream, Owner, Parts, Secrets, SessionLedger,
+    Auth, Connections, Earlier, Http, Limits, LinkStream, Owner, Parts, Secrets, SessionLedger,
     SignIn, router, serve,
 };
 use crate::mcp::{About, Admission, Engine, Seal, Standing};
@@ -102,18 +103,26 @@ impl Presence for Room {
     }
 }
 
-/// Ended sessions, kept across owners.
+/// Sessions, kept across owners.
 #[derive(Default)]
-pub(super) struct Ledger(Mutex<Ended>);
+pub(super) struct Ledger(Mutex<HashMap<String, Earlier>>);
 
 impl SessionLedger for Ledger {
-    fn end(&self, session: &str, until_ms: u64) {
-        self.0.lock().unwrap().push((session.to_owned(), until_ms));
+    fn keep(&self, session: &str, told: String, _: u64) {
+        let mut kept = self.0.lock().unwrap();
+        if kept.get(session) != Some(&Earlier::Ended) {
+            kept.insert(session.to_owned(), Earlier::Told(told));
+        }
     }
 
-    fn ended(&self) -> Pin<Box<dyn Future<Output = Ended> + Send>> {
-        let ended = self.0.lock().unwrap().clone();
-        Box::pin(async move { ended })
+    fn end(&self, session: &str, _: u64) {
+        let mut kept = self.0.lock().unwrap();
+        kept.insert(session.to_owned(), Earlier::Ended);
+    }
+
+    fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = Earlier> + Send>> {
+        let earlier = self.0.lock().unwrap().get(session).cloned();
+        Box::pin(async move { earlier.unwrap_or(Earlier::Unknown) })
     }
 }
 

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::frames;
 use super::schemas::Conversation;
 use super::wait::BOUND;
 
@@ -129,6 +131,30 @@ impl Http {
     #[track_caller]
     pub(crate) fn post(&self, path: &str, body: &Value) -> Reply {
         self.post_bytes(path, body.to_string().as_bytes())
+    }
+
+    /// Opens a legacy MCP session of `name`, which can be asked for what `can` says, and returns its client. That one
+    /// takes both forms of an answer.
+    #[track_caller]
+    pub(crate) fn session(&self, name: &str, can: &Value) -> Self {
+        let client = self
+            .clone()
+            .with("Accept", "application/json, text/event-stream");
+        let mut params = frames::initialize(name, frames::LEGACY);
+        params["capabilities"] = can.clone();
+        let open = frames::request(&json!("open"), "initialize", &params);
+        let opened = client.post("/mcp", &open).expects(200);
+        let id = opened.header("mcp-session-id").expect("a session id");
+        client
+            .with("Mcp-Session-Id", id)
+            .with("MCP-Protocol-Version", frames::LEGACY)
+    }
+
+    /// Sends one MCP request of a session.
+    #[track_caller]
+    pub(crate) fn ask(&self, method: &str, params: &Value) -> Reply {
+        let request = frames::request(&json!("ask"), method, params);
+        self.post("/mcp", &request).expects(200)
     }
 }
 
@@ -263,10 +289,11 @@ impl Reply {
         self.event_with_id().map(|(_, data)| data)
     }
 
-    /// The same, and the event's id.
+    /// The same, and the event's id. A stream on which nothing but comments came for long counts as ended.
     pub(crate) fn event_with_id(&mut self) -> Option<(Option<String>, Value)> {
         let (mut id, mut data) = (None, String::new());
-        loop {
+        let start = Instant::now();
+        while start.elapsed() < BOUND {
             let mut line = Vec::new();
             loop {
                 let mut byte = [0];
@@ -288,6 +315,7 @@ impl Reply {
                 return Some((id, data));
             }
         }
+        None
     }
 }
 

@@ -1,6 +1,7 @@
 //! What reaches the file, and what the next owner makes of it.
 
 use super::*;
+use crate::board::KeptSession;
 
 /// Guards I6: effect and key are one.
 #[test]
@@ -212,20 +213,33 @@ fn a_file_that_is_removed_comes_back_with_its_epoch() {
 }
 
 #[test]
-fn ended_sessions_stay_ended_for_the_next_owner() {
+fn what_sessions_told_and_that_they_ended_is_there_for_the_next_owner() {
     let folder = Folder::new();
     run(async {
         let first = board(&folder.file());
         first.epoch(1).await;
         first.end_session("gone", u64::MAX / 4);
         first.end_session("expired", 1);
+        first.keep_session("gone", "a call that ended late".to_owned(), u64::MAX / 4);
+        first.keep_session("open", "first".to_owned(), u64::MAX / 4);
+        first.keep_session("open", "second".to_owned(), u64::MAX / 4);
+        first.keep_session("old", "long ago".to_owned(), 1);
         first.kept().await;
         let second = board(&folder.file());
         second.epoch(1).await;
-        assert_eq!(
-            second.ended_sessions().await.unwrap(),
-            [("gone".to_owned(), u64::MAX / 4)]
-        );
+        for (session, kept) in [
+            ("gone", KeptSession::Ended),
+            ("expired", KeptSession::Unknown),
+            ("open", KeptSession::Told("second".to_owned())),
+            ("old", KeptSession::Unknown),
+            ("never", KeptSession::Unknown),
+        ] {
+            assert_eq!(
+                second.kept_session(session).await.unwrap(),
+                kept,
+                "{session}"
+            );
+        }
     });
 }
 

@@ -1,0 +1,32 @@
+//! What a server keeps of its sessions for the next owner.
+
+use std::pin::Pin;
+
+/// What a ledger knows of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Earlier {
+    /// Nothing.
+    Unknown,
+    /// That it must stay ended.
+    Ended,
+    /// What it told an earlier owner.
+    Told(String),
+}
+
+/// Keeps sessions for the next owner. A session is named by its peer's public id, which opens nothing.
+pub trait SessionLedger: Send + Sync {
+    /// Keeps what a session told, in place of what it told before, until `until_ms` (milliseconds since the Unix epoch),
+    /// when its id is too old by itself; a session that was ended stays ended. Returns at once.
+    fn keep(&self, session: &str, told: String, until_ms: u64);
+
+    /// Takes a session as ended until `until_ms`. Returns at once.
+    fn end(&self, session: &str, until_ms: u64);
+
+    /// Tells what is known of a session; asked when one of an earlier owner comes.
+    fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = Earlier> + Send>>;
+
+    /// Resolves when what was told so far is kept: a client that got its answer may rely on it.
+    fn kept(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(std::future::ready(()))
+    }
+}
