@@ -32,6 +32,7 @@ mod http;
 mod http_mcp;
 mod init;
 mod json;
+mod killed;
 mod launcher;
 mod lease;
 mod leaving;
