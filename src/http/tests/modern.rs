@@ -5,9 +5,13 @@ use std::sync::atomic::Ordering;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncWriteExt as _;
 
 use super::fixture::{Answer, Fixture, TOKEN, wait_for};
+use crate::floor::hex;
+use crate::http::auth::Credential;
+use crate::registry::OnceKey;
 
 pub(super) const REVISION: &str = "2026-07-28";
 
@@ -203,10 +207,18 @@ async fn an_idempotency_key_makes_a_modern_command_keyed() {
         let answer = fixture.modern(&all, &call).await.json();
         answer["result"]["structuredContent"]["key"].clone()
     };
-    let first = key_of(&[("idempotency-key", "k")]).await;
-    assert!(first.as_str().unwrap().starts_with("http:"), "{first}");
-    assert_eq!(first, key_of(&[("idempotency-key", "k")]).await);
-    assert!(key_of(&[]).await.is_null());
+    let digest = hex::encode(&Sha256::digest(call.to_string()));
+    let secrets = &fixture.http.parts().secrets;
+    for key in ["k", "another"] {
+        let scope = secrets.once(&Credential::Token.scope(), key);
+        let (http, digits) = scope.split_at(OnceKey::HTTP.len());
+        assert_eq!((http, digits.len()), (OnceKey::HTTP, 64), "{scope}");
+        let headers = [("idempotency-key", key)];
+        let whole = format!("{scope} {digest}");
+        assert_eq!(key_of(&headers).await, whole);
+        assert_eq!(key_of(&headers).await, whole, "sent again");
+    }
+    assert_eq!(key_of(&[]).await, Value::Null);
 }
 
 #[tokio::test]
