@@ -12,5 +12,6 @@ pub mod json;
 pub mod jsonrpc;
 pub mod limits;
 pub mod log;
+pub mod mac;
 pub mod paths;
 pub mod text;

@@ -25,8 +25,6 @@ pub(super) struct Asking {
     level: Option<Level>,
     /// What a modern client has answered so far.
     given: Map<String, Value>,
-    /// Which call a state belongs to.
-    request: String,
     wanting: Mutex<Option<Wanting>>,
 }
 
@@ -44,7 +42,6 @@ impl Asking {
         engine: &Engine,
         turn: &Turn<'_>,
         capability: &Capability,
-        arguments: &Value,
     ) -> Result<Arc<Self>, Failure> {
         let modern = turn.revision.is_modern();
         let can = if modern {
@@ -53,9 +50,8 @@ impl Asking {
         } else {
             turn.session.state().can.clone()
         };
-        let request = state::request(capability.id, arguments);
         let given = if modern {
-            given(engine, &turn.params, &request)?
+            given(engine, turn, capability.id)?
         } else {
             Map::new()
         };
@@ -67,7 +63,6 @@ impl Asking {
             can,
             level: logging::wanted(turn)?,
             given,
-            request,
             wanting: Mutex::new(None),
         }))
     }
@@ -92,10 +87,8 @@ impl Asking {
                     let request = json!({ "method": ask.wish.method(), "params": ask.params });
                     requests.insert(ask.key.to_owned(), request);
                 }
-                let state = engine
-                    .about
-                    .seal
-                    .seal(self.request.clone(), self.given.clone());
+                let request = state::request(self.logger, &turn.params);
+                let state = engine.about.seal.seal(request, self.given.clone());
                 let mut result = Map::new();
                 result.insert("inputRequests".to_owned(), Value::Object(requests));
                 result.insert("requestState".to_owned(), json!(state));
@@ -175,12 +168,16 @@ pub(super) fn unavailable(message: &str) -> Refusal {
 
 /// What a modern client has answered: what its state carries, and what it answers now. Whatever is no answer is as if
 /// it were not there, and is asked again.
-fn given(engine: &Engine, params: &Value, request: &str) -> Result<Map<String, Value>, Failure> {
+fn given(engine: &Engine, turn: &Turn<'_>, id: &str) -> Result<Map<String, Value>, Failure> {
+    let params = &turn.params;
     let mut given = match params.get("requestState") {
         None => Map::new(),
         Some(state) => state
             .as_str()
-            .and_then(|state| engine.about.seal.open(request, state))
+            .and_then(|state| {
+                let request = state::request(id, params);
+                engine.about.seal.open(&request, state)
+            })
             .ok_or_else(|| Failure::params("`requestState` is none that this request got"))?,
     };
     match params.get("inputResponses") {

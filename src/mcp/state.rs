@@ -4,20 +4,18 @@
 //! client makes up or carries from one request to another is refused. The key outlives an owner, so the next one reads
 //! what the last one wrote. *Source:* MCP 2026-07-28 `basic/patterns/mrtr`.
 
-use std::fmt;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::floor::hex;
+use crate::floor::mac::Key;
 
 /// Makes and opens states.
-#[derive(Clone)]
-pub struct Seal([u8; 32]);
+#[derive(Debug, Clone)]
+pub struct Seal(Key);
 
 #[derive(Serialize, Deserialize)]
 struct State {
@@ -31,10 +29,7 @@ impl Seal {
     /// Derives the key from what outlives an owner and nobody else knows.
     #[must_use]
     pub fn new(secret: &[u8], root_id: &str) -> Self {
-        let mac = keyed(secret)
-            .chain_update(b"majordomus mcp state\0")
-            .chain_update(root_id);
-        Self(mac.finalize().into_bytes().into())
+        Self(Key::derive(secret, "mcp state", root_id))
     }
 
     /// A key that nobody knows: for a server without a next owner.
@@ -46,38 +41,24 @@ impl Seal {
     pub(super) fn seal(&self, request: String, answers: Map<String, Value>) -> String {
         let state = State { request, answers };
         let text = serde_json::to_vec(&state).expect("strings and JSON render");
-        let text = BASE64_URL_SAFE_NO_PAD.encode(text);
-        let mac = keyed(&self.0).chain_update(&text).finalize().into_bytes();
-        format!("{text}.{}", BASE64_URL_SAFE_NO_PAD.encode(mac))
+        self.0.sign(&BASE64_URL_SAFE_NO_PAD.encode(text))
     }
 
     /// The answers of a state that was made for this request; `None` for any other.
     pub(super) fn open(&self, request: &str, sealed: &str) -> Option<Map<String, Value>> {
-        let (text, mac) = sealed.split_once('.')?;
-        let mac = BASE64_URL_SAFE_NO_PAD.decode(mac).ok()?;
-        keyed(&self.0).chain_update(text).verify_slice(&mac).ok()?;
+        let text = self.0.open(sealed)?;
         let state = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
         let state: State = serde_json::from_slice(&state).ok()?;
         (state.request == request).then_some(state.answers)
     }
 }
 
-impl fmt::Debug for Seal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seal")
-    }
-}
-
-/// Names a call by what it is and what it was given.
-pub(super) fn request(id: &str, arguments: &Value) -> String {
-    let digest = Sha256::new_with_prefix(id)
-        .chain_update(b"\n")
-        .chain_update(arguments.to_string());
-    hex::encode(&digest.finalize())
-}
-
-fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(key).expect("because HMAC takes a key of any length")
+/// Names a request by the capability that it calls and what it gives it: what is there besides, such as the answers, is
+/// another each time. Digesting arguments costs, so only a state that comes or goes is worth it.
+pub(super) fn request(id: &str, params: &Value) -> String {
+    let arguments = params.get("arguments").filter(|given| !given.is_null());
+    let named = json!([id, params.get("uri"), arguments.unwrap_or(&json!({}))]);
+    hex::encode(&Sha256::digest(named.to_string()))
 }
 
 #[cfg(test)]
@@ -89,16 +70,26 @@ mod tests {
     #[test]
     fn a_state_opens_for_its_own_request_and_under_its_own_key_only() {
         let seal = Seal::new(b"token", "root");
-        let own = request("a.b", &json!({ "x": 1 }));
+        let own = request(
+            "a.b",
+            &json!({ "arguments": { "x": 1 }, "requestState": "s" }),
+        );
         let mut answers = Map::new();
         answers.insert("k".to_owned(), json!({ "y": 2 }));
         let sealed = seal.seal(own.clone(), answers.clone());
         let next = Seal::new(b"token", "root");
         assert_eq!(next.open(&own, &sealed), Some(answers));
-        assert!(
-            seal.open(&request("a.b", &json!({ "x": 2 })), &sealed)
-                .is_none()
-        );
+        for other in [
+            request("a.c", &json!({ "arguments": { "x": 1 } })),
+            request("a.b", &json!({ "arguments": { "x": 2 } })),
+            request("a.b", &json!({ "arguments": { "x": 1 }, "uri": "a:b" })),
+            request("a.b", &json!({})),
+        ] {
+            assert!(seal.open(&other, &sealed).is_none(), "{other}");
+        }
+        let without = request("a.b", &json!({ "name": "a" }));
+        assert_eq!(without, request("a.b", &json!({ "arguments": null })));
+        assert_eq!(without, request("a.b", &json!({ "arguments": {} })));
         assert!(Seal::new(b"other", "root").open(&own, &sealed).is_none());
         for forged in [format!("{sealed}x"), format!("x{sealed}"), String::new()] {
             assert!(seal.open(&own, &forged).is_none(), "{forged}");

@@ -92,8 +92,8 @@ impl Engine {
                 "this server has lost its lease and takes no commands any more",
             ))));
         }
-        let asking = Asking::new(self, turn, capability, &arguments)
-            .map_err(|failure| Box::new(Err(failure)))?;
+        let asking =
+            Asking::new(self, turn, capability).map_err(|failure| Box::new(Err(failure)))?;
         let client = Client::at(Arc::clone(&asking) as Arc<_>);
         let answer = self
             .admitted(capability, turn, arguments, token, client)
@@ -113,8 +113,8 @@ impl Engine {
         token: &CancellationToken,
         client: Client,
     ) -> Answer {
-        let by_client = |key: &String| key.starts_with(OnceKey::HTTP);
-        if turn.request.key.as_ref().is_some_and(by_client) {
+        let scope = turn.request.key.as_deref();
+        if scope.is_some_and(OnceKey::is_scope_of_client) {
             takes_key(capability)?;
         }
         if turn.request.delivery == Delivery::Resent && capability.retry == Retry::Once {

@@ -28,7 +28,13 @@ impl OnceKey {
     /// Whether a client made it, and may use it for anything; a bridge numbers its frames.
     #[must_use]
     pub fn is_of_client(&self) -> bool {
-        self.scope.starts_with(Self::HTTP)
+        Self::is_scope_of_client(&self.scope)
+    }
+
+    /// The same of its scope alone.
+    #[must_use]
+    pub fn is_scope_of_client(scope: &str) -> bool {
+        scope.starts_with(Self::HTTP)
     }
 }
 
