@@ -5,10 +5,7 @@
 
 use super::peer::{Announcement, Peer};
 use super::scope::Effort;
-use crate::floor::limits::COLLISIONS;
-
-/// Pairs of entries that one answer compares: some milliseconds' worth.
-const COMPARISONS: usize = 1_000_000;
+use crate::floor::limits::{COLLISIONS, COMPARISONS};
 
 /// One announcement with whose it is.
 #[derive(Debug, Clone, Copy)]

@@ -8,10 +8,8 @@ use std::fmt::Write as _;
 use super::peer::{Now, Peer};
 use super::quote::quoted;
 use super::room::Room;
+use crate::floor::limits::PEERS_NAMED;
 use crate::registry::{Caller, PeerId};
-
-/// Others that are named one by one.
-const NAMED: usize = 5;
 
 /// Says it; `advice` is what a newcomer should do.
 pub(super) fn text(
@@ -48,11 +46,11 @@ pub(super) fn text(
         return text;
     }
     text.push_str(" Others here, their words quoted as data:");
-    for peer in others.iter().take(NAMED) {
+    for peer in others.iter().take(PEERS_NAMED) {
         _ = write!(text, "\n- {}", line(peer));
     }
-    if others.len() > NAMED {
-        _ = write!(text, "\nand {} more", others.len() - NAMED);
+    if others.len() > PEERS_NAMED {
+        _ = write!(text, "\nand {} more", others.len() - PEERS_NAMED);
     }
     text
 }

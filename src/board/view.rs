@@ -9,12 +9,8 @@ use super::collision::{Claim, Found, Meeting, claims};
 use super::peer::{Announcement, Now, Peer};
 use super::room::Room;
 use crate::floor::clock::rfc3339;
+use crate::floor::limits::{PEERS_SHOWN, PEERS_SHOWN_BYTES};
 use crate::registry::PeerId;
-
-/// Peers of one answer.
-const SHOWN: usize = 500;
-/// Announcements of one answer, in bytes.
-const BYTES: usize = 1024 * 1024;
 
 /// Everyone here, and where their announcements meet.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -120,11 +116,11 @@ fn is_zero(count: &usize) -> bool {
 pub(super) fn peers(room: &Room, you: Option<PeerId>, place: &Where, now: Now) -> PeersView {
     let claims = claims(room.peers());
     let found = Found::among(&claims);
-    let mut left = BYTES;
-    let mut omitted = found.omitted + room.peers().count().saturating_sub(SHOWN);
+    let mut left = PEERS_SHOWN_BYTES;
+    let mut omitted = found.omitted + room.peers().count().saturating_sub(PEERS_SHOWN);
     let peers = room
         .peers()
-        .take(SHOWN)
+        .take(PEERS_SHOWN)
         .map(|each| {
             let mut shown = peer(each, place, now);
             for (label, announcement) in each.standing() {

@@ -13,10 +13,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::floor::jsonrpc::{self, Frame, Id};
+use crate::floor::limits::DEATHS;
 use crate::link::line::{Line, Verb};
-
-/// How often an owner may die abnormally with the same request in flight before the client is told.
-const DEATHS: u8 = 2;
 
 /// A request without an answer.
 #[derive(Debug)]

@@ -51,13 +51,12 @@ use succession::LAST_WORDS;
 use watch::Watch;
 
 use crate::floor::jsonrpc::FrameError;
-use crate::floor::limits::{CALL_WITHOUT_OWNER, DRAIN, FRAME_BYTES, OUTBOUND_BYTES, SILENT_CLIENT};
+use crate::floor::limits::{
+    CALL_WITHOUT_OWNER, DRAIN, OUTBOUND_BYTES, SILENT_CLIENT, WAITING_BYTES,
+};
 use crate::floor::paths::Site;
 use crate::lease::Ownership;
 use crate::link::line::Line;
-
-/// Frames of one client that wait, in bytes, past which its input is not read.
-const WAITING_BYTES: usize = 2 * FRAME_BYTES;
 
 /// Why [`Bridge::run`] came back.
 #[derive(Debug)]

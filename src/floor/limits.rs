@@ -9,6 +9,8 @@ pub const FIRST_ANSWER: Duration = Duration::from_millis(250);
 /// How long a call waits for an owner before this process serves alone; while an owner drains there still is one, so its
 /// [`DRAIN`] comes on top.
 pub const CALL_WITHOUT_OWNER: Duration = Duration::from_secs(2);
+/// How long a connection may take to become a link where its client's patience, [`LINK_HANDSHAKE`], is not known.
+pub const LINK_STRANGER: Duration = Duration::from_secs(3);
 /// Silence on a link, while a request waits, after which its owner counts as stalled.
 pub const STALLED: Duration = Duration::from_secs(1);
 /// From a signal to the release of the lease.
@@ -17,12 +19,20 @@ pub const RELEASE: Duration = Duration::from_millis(50);
 pub const RELEASE_TASKS: Duration = Duration::from_millis(30);
 /// From the end of the client's input to the end of the process.
 pub const DRAIN: Duration = Duration::from_secs(2);
+/// What the last lines of a draining link get at least.
+pub const LAST_LINES: Duration = Duration::from_millis(15);
+/// How long frames of one link are started before others have their turn.
+pub const TURN: Duration = Duration::from_millis(5);
+/// How often an owner may die abnormally with the same request in flight before the client is told.
+pub const DEATHS: u8 = 2;
 /// How long `peers.*` wait for the peers last known after a takeover.
 pub const SETTLE: Duration = Duration::from_millis(100);
 /// How long a client may stay silent before its process stands for election anyway.
 pub const SILENT_CLIENT: Duration = Duration::from_millis(300);
 /// One JSON-RPC frame or HTTP body, in bytes.
 pub const FRAME_BYTES: usize = 16 * 1024 * 1024;
+/// Frames of one client that wait at its bridge, in bytes, past which its input is not read.
+pub const WAITING_BYTES: usize = 2 * FRAME_BYTES;
 /// All header fields of one HTTP request, in bytes.
 pub const HEADER_BYTES: usize = 64 * 1024;
 /// Header fields of one HTTP request.
@@ -39,10 +49,16 @@ pub const HTTP_REQUESTS: usize = 256;
 pub const SLOW_CLIENT: Duration = Duration::from_secs(30);
 /// When an HTTP answer that is not ready becomes a stream: clients give up on a header that does not come.
 pub const STREAM_AFTER: Duration = Duration::from_secs(1);
+/// How long a connection that is closed goes on reading, so that its client gets to read the answer.
+pub const LINGER: Duration = Duration::from_secs(1);
+/// What it reads meanwhile, in bytes.
+pub const LINGER_BYTES: usize = 64 * 1024 * 1024;
 /// How often a silent stream says that it is there.
 pub const STREAM_BEAT: Duration = Duration::from_secs(15);
 /// A sign-in code that nobody used.
 pub const SIGN_IN_CODE: Duration = Duration::from_mins(2);
+/// Such codes at once; past it the oldest one goes.
+pub const SIGN_IN_CODES: usize = 64;
 /// A page's token without renewal.
 pub const PAGE_TOKEN: Duration = Duration::from_hours(1);
 /// A page's renewals after one sign-in.
@@ -63,6 +79,17 @@ pub const CALLS_PER_PEER: usize = 256;
 pub const CLIENT_ABILITIES_BYTES: usize = 8 * 1024;
 /// An HTTP session without a request.
 pub const SESSION_EXPIRY: Duration = Duration::from_hours(24);
+/// Items of one page of a list.
+pub const PAGE: usize = 100;
+/// Values of one completion. *Source:* MCP `server/utilities/completion`.
+pub const COMPLETIONS: usize = 100;
+/// Listens that one client may have open; each costs a look at every piece of news.
+pub const LISTENS: usize = 64;
+/// Pieces of news that wait for a slow reader before it is told that it lagged; it then treats everything that it asked
+/// about as changed.
+pub const NEWS_WAITING: usize = 256;
+/// Questions to one client that may be open.
+pub const QUESTIONS: usize = 64;
 /// A question to a client without an answer.
 pub const QUESTION: Duration = Duration::from_hours(24);
 /// How old a session id may be for the next owner to take it over.
@@ -87,6 +114,14 @@ pub const SCOPE_CHARS: usize = 512;
 pub const LABELS: usize = 32;
 /// All announcements on a board together, in bytes.
 pub const BOARD_BYTES: usize = 8 * 1024 * 1024;
+/// Peers that one answer shows.
+pub const PEERS_SHOWN: usize = 500;
+/// Announcements that one answer shows, in bytes.
+pub const PEERS_SHOWN_BYTES: usize = 1024 * 1024;
+/// Others that a greeting names one by one.
+pub const PEERS_NAMED: usize = 5;
+/// Pairs of entries that one answer compares: some milliseconds' worth.
+pub const COMPARISONS: usize = 1_000_000;
 /// Collisions that one answer names.
 pub const COLLISIONS: usize = 100;
 /// How long a peer whose link broke, or who was here before a change of owner, may take to come back.
@@ -188,6 +223,11 @@ pub const TABLE: &[Limit] = &[
         past: "a comment is sent",
     },
     Limit {
+        what: "sign-in codes at once",
+        bound: "64",
+        past: "the oldest one goes",
+    },
+    Limit {
         what: "sign-in code",
         bound: "2 min, one use",
         past: "HTTP 401",
@@ -231,6 +271,26 @@ pub const TABLE: &[Limit] = &[
         what: "capabilities that a client declares for its session",
         bound: "8 KiB",
         past: "those that this server asks for are remembered, without their details",
+    },
+    Limit {
+        what: "page of a list",
+        bound: "100 items",
+        past: "`nextCursor`",
+    },
+    Limit {
+        what: "values that complete an argument",
+        bound: "100",
+        past: "`hasMore`",
+    },
+    Limit {
+        what: "listens of one client open at once",
+        bound: "64",
+        past: "-32600",
+    },
+    Limit {
+        what: "questions to one client open at once",
+        bound: "64",
+        past: "unavailable",
     },
     Limit {
         what: "question to a client without an answer",
@@ -291,6 +351,16 @@ pub const TABLE: &[Limit] = &[
         what: "all announcements together",
         bound: "8 MiB",
         past: "unavailable",
+    },
+    Limit {
+        what: "peers shown in one answer",
+        bound: "500, with 1 MiB of announcements",
+        past: "`omitted` counts the rest",
+    },
+    Limit {
+        what: "peers named in a greeting",
+        bound: "5",
+        past: "the rest is counted",
     },
     Limit {
         what: "collisions named in one answer",

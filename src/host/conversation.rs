@@ -22,18 +22,12 @@ use super::links::{Ending, Links};
 use super::messages::Messages;
 use crate::bridge::wire::{Reader, Writer};
 use crate::floor::jsonrpc::{self, Frame};
-use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, OUTBOUND_BYTES};
+use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, LAST_LINES, OUTBOUND_BYTES, TURN};
 use crate::floor::text::shown;
 use crate::link::handshake::Auth;
 use crate::link::line::{Line, Verb};
 use crate::mcp::{ErrorCode, Keep, Message, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, News, PeerId, Transport};
-
-/// How long the last lines of a draining link get at least.
-const LAST_WORDS: Duration = Duration::from_millis(15);
-
-/// How long frames are started before others have their turn.
-const TURN: Duration = Duration::from_millis(5);
 
 /// How a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -376,7 +370,7 @@ impl Conversation {
         if ending == Ending::EndAll {
             self.writer.queue(Line::bare(0, Verb::End));
         }
-        let last = until.max(Instant::now() + LAST_WORDS);
+        let last = until.max(Instant::now() + LAST_LINES);
         while self.writer.wants_flush() {
             match timeout_at(last, self.writer.flush()).await {
                 Ok(Ok(())) => {}

@@ -16,15 +16,13 @@ use crate::bridge::shake::{self, ShakeError};
 use crate::bridge::wire::{self, AtEnd, Reader, Writer};
 use crate::floor::error::Chain;
 use crate::floor::hex;
+use crate::floor::limits::LINK_STRANGER;
 use crate::http::LinkStream;
 use crate::lease::secret::Token;
 use crate::link::handshake::{Auth, Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript};
 use crate::link::line::Verb;
 use crate::mcp::{Engine, Revision};
 use crate::registry::{Digest, PeerId};
-
-/// How long a connection may take to become a link; the bridge itself waits far less.
-const HANDSHAKE: Duration = Duration::from_secs(3);
 
 /// What a host says of itself in a handshake.
 #[derive(Debug, Clone)]
@@ -41,8 +39,8 @@ enum Ungreeted {
     /// The far end went away, or speaks something else.
     #[error(transparent)]
     Shake(#[from] ShakeError),
-    /// Not within [`HANDSHAKE`].
-    #[error("no handshake within {} s", HANDSHAKE.as_secs())]
+    /// Not within [`LINK_STRANGER`].
+    #[error("no handshake within {} s", LINK_STRANGER.as_secs())]
     Timeout,
     /// The far end does not know the token of this checkout.
     #[error("the bridge does not prove that it belongs to this checkout")]
@@ -169,7 +167,7 @@ impl Links {
         let (read, write) = tokio::io::split(stream);
         let (mut reader, mut writer) =
             wire::stream((Box::new(read), Box::new(write)), b"", AtEnd::Drop);
-        let greeted = timeout(HANDSHAKE, self.greet(&mut reader, &mut writer, &intro)).await;
+        let greeted = timeout(LINK_STRANGER, self.greet(&mut reader, &mut writer, &intro)).await;
         match greeted.unwrap_or(Err(Ungreeted::Timeout)) {
             Ok(auth) => self.converse(&auth, reader, writer).await,
             Err(error) => tracing::debug!(error = %Chain(&error), "a connection became no link"),

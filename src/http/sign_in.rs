@@ -19,9 +19,6 @@ use tokio::time::Instant;
 use super::secrets::{Purpose, Secrets};
 use crate::floor::{clock, limits};
 
-/// Codes waiting at once; past it the oldest one goes.
-const CODES: usize = 64;
-
 /// Mints codes and trades them for page tokens.
 pub struct SignIn {
     secrets: Arc<Secrets>,
@@ -74,7 +71,7 @@ impl SignIn {
         let now = Instant::now();
         let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
         codes.retain(|code| code.expires > now);
-        if codes.len() >= CODES {
+        if codes.len() >= limits::SIGN_IN_CODES {
             codes.pop_front();
         }
         codes.push_back(Code {
@@ -168,7 +165,7 @@ fn millis(length: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{CODES, Page, SignIn, millis};
+    use super::{Page, SignIn, millis};
     use crate::floor::{clock, limits};
     use crate::http::secrets::{Purpose, Secrets};
     use std::sync::Arc;
@@ -205,10 +202,10 @@ mod tests {
     fn codes_nobody_uses_are_bounded() {
         let sign_in = sign_in();
         let first = sign_in.mint_code().unwrap();
-        for _ in 0..CODES {
+        for _ in 0..limits::SIGN_IN_CODES {
             sign_in.mint_code().unwrap();
         }
-        assert_eq!(sign_in.codes.lock().unwrap().len(), CODES);
+        assert_eq!(sign_in.codes.lock().unwrap().len(), limits::SIGN_IN_CODES);
         assert!(sign_in.exchange(&first).unwrap().is_none());
     }
 

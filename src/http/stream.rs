@@ -17,11 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::connections::Seat;
-
-/// How long a closing connection goes on reading.
-const LINGER: Duration = Duration::from_secs(1);
-/// How much it reads meanwhile.
-const LINGER_BYTES: usize = 64 * 1024 * 1024;
+use crate::floor::limits::{LINGER, LINGER_BYTES};
 
 /// One accepted connection.
 pub(crate) struct Stream {

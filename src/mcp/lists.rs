@@ -11,9 +11,7 @@ use super::icons;
 use super::opening::LIST_TTL_MS;
 use super::reply::{Failure, Outcome, Success};
 use super::revision::Revision;
-
-/// Items of one page.
-const PAGE: usize = 100;
+use crate::floor::limits::PAGE;
 
 /// Keys of an item that came with a later revision than the first.
 const KEYS: [(&str, Revision); 3] = [

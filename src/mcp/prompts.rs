@@ -7,11 +7,9 @@ use super::blocks::fitting;
 use super::engine::{Engine, Turn};
 use super::reply::{Failure, Outcome, Success};
 use super::tools::protocol_error;
+use crate::floor::limits::COMPLETIONS;
 use crate::floor::text::shown;
 use crate::registry::Capability;
-
-/// Values of one answer. *Source:* MCP `server/utilities/completion`.
-const COMPLETIONS: usize = 100;
 
 impl Engine {
     pub(super) async fn get_prompt(&self, turn: Turn<'_>, token: &CancellationToken) -> Outcome {

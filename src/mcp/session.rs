@@ -14,12 +14,9 @@ use super::asking::unavailable;
 use super::revision::Revision;
 use super::subscriptions::Listen;
 use crate::floor::jsonrpc::{self, Frame, Kind};
-use crate::floor::limits::QUESTION;
+use crate::floor::limits::{QUESTION, QUESTIONS};
 use crate::registry::caller::{Caller, PeerId};
 use crate::registry::{Level, Refusal, RefusalCode};
-
-/// Questions of one client that may be open.
-const QUESTIONS: usize = 64;
 
 /// A message from the server to the client.
 #[derive(Debug, Clone)]

@@ -14,11 +14,9 @@ use super::reply::{Failure, Keep, Outcome, Success};
 use super::session::{Message, Session};
 use super::tools::{unknown_resource, uri_of};
 use crate::floor::jsonrpc;
+use crate::floor::limits::LISTENS;
 use crate::registry::call::Delivery;
 use crate::registry::{List, News};
-
-/// Listens that one client may have open; each costs a look at every piece of news.
-const LISTENS: usize = 64;
 
 /// The notification that a list changed.
 fn list_changed(list: List) -> &'static str {

@@ -2,9 +2,7 @@
 
 use tokio::sync::broadcast;
 
-/// How many pieces of news wait for a slow reader before it is told that it lagged; it then treats everything that it
-/// asked about as changed.
-const WAITING: usize = 256;
+use crate::floor::limits::NEWS_WAITING;
 
 /// What a client lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +35,7 @@ pub struct Changes(broadcast::Sender<News>);
 
 impl Default for Changes {
     fn default() -> Self {
-        Self(broadcast::channel(WAITING).0)
+        Self(broadcast::channel(NEWS_WAITING).0)
     }
 }
 
