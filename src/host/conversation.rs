@@ -274,10 +274,8 @@ impl Conversation {
         let (engine, session) = (Arc::clone(self.links.engine()), Arc::clone(&self.session));
         let (seq, key) = (line.seq, Some(self.peer.to_string()));
         let id = frame.request_id().cloned();
-        if id.is_some() {
-            // A cancellation may stand right behind it, before the task has run at all.
-            drop(self.session.begin(seq));
-        }
+        // A cancellation may stand right behind it, before the task has run at all.
+        let begun = id.is_some().then(|| self.session.begin(seq));
         let mut handling = Box::pin(async move {
             let request = Request {
                 frame,
@@ -299,6 +297,7 @@ impl Conversation {
                     message,
                 ))
             });
+            drop(begun);
             // A replay rebuilds state; its answer reached the client long ago.
             (seq, reply.filter(|_| delivery != Delivery::Replayed))
         });

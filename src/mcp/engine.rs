@@ -180,15 +180,12 @@ impl Engine {
         };
         let (id, method) = (id.clone(), method.clone());
         let number = request.number;
-        let token = session.begin(number);
+        let running = session.begin(number);
         let read = request.frame.read_params().map_err(Failure::params);
         let opened = read.and_then(|params| Ok((self.era(session, &request, &method)?, params)));
         let (revision, params) = match opened {
             Ok(opened) => opened,
-            Err(failure) => {
-                session.finish(number);
-                return Some(Reply::render(&id, Revision::V20260728, Err(failure)));
-            }
+            Err(failure) => return Some(Reply::render(&id, Revision::V20260728, Err(failure))),
         };
         let turn = Turn {
             session,
@@ -199,10 +196,10 @@ impl Engine {
         };
         let outcome = tokio::select! {
             biased;
-            () = token.cancelled() => None,
-            outcome = self.dispatch(&method, turn, &token) => Some(outcome),
+            () = running.token.cancelled() => None,
+            outcome = self.dispatch(&method, turn, &running.token) => Some(outcome),
         };
-        session.finish(number);
+        drop(running);
         outcome.map(|outcome| Reply::render(&id, revision, outcome))
     }
 

@@ -32,5 +32,5 @@ pub use engine::{About, Admission, Engine, Request, Standing};
 pub use error_code::ErrorCode;
 pub use reply::{Keep, Reply};
 pub use revision::Revision;
-pub use session::{Message, Outbound, Session};
+pub use session::{Message, Outbound, Running, Session};
 pub use state::Seal;

@@ -162,9 +162,15 @@ impl Session {
         self.state().running.len()
     }
 
-    /// Makes the request with this number known, so that it can be cancelled before its handling has begun.
-    pub fn begin(&self, number: u64) -> CancellationToken {
-        self.state().running.entry(number).or_default().clone()
+    /// Makes the request with this number known, so that it can be cancelled before its handling has begun. Who begins
+    /// it again gets the same; it is over when the first of them is dropped.
+    pub fn begin(self: &Arc<Self>, number: u64) -> Running {
+        let token = self.state().running.entry(number).or_default().clone();
+        Running {
+            session: Arc::clone(self),
+            number,
+            token,
+        }
     }
 
     /// Takes up a conversation whose client another owner knows already: its name, and that it is on the board.
@@ -173,11 +179,6 @@ impl Session {
         state.caller.name = name;
         state.caller.version = version;
         state.entered = true;
-    }
-
-    /// Says that the carrier cannot pass on anything about this request before its answer: its client cannot be asked.
-    pub fn mute(&self, number: u64) {
-        self.state().muted.insert(number);
     }
 
     /// Takes the client's response to a request of ours; one that nobody waits for is nobody's.
@@ -263,15 +264,35 @@ impl Session {
         self.state().listens.len()
     }
 
-    pub(super) fn finish(&self, number: u64) {
-        let mut state = self.state();
-        state.running.remove(&number);
-        state.muted.remove(&number);
-    }
-
     /// A panic of another request does not poison this one: every change of the state is whole.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that began; dropped, wherever its handling has come to, it leaves nothing behind in its session.
+#[derive(Debug)]
+#[must_use = "dropped at once, the request is over"]
+pub struct Running {
+    session: Arc<Session>,
+    number: u64,
+    /// Set when the client cancels it.
+    pub(super) token: CancellationToken,
+}
+
+impl Running {
+    /// Says that the carrier cannot pass on anything about this request before its answer: its client cannot be asked.
+    pub fn mute(&self) {
+        self.session.state().muted.insert(self.number);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.session.state();
+        state.running.remove(&self.number);
+        state.muted.remove(&self.number);
+        state.listens.remove(&self.number);
     }
 }
 
@@ -289,8 +310,8 @@ mod tests {
     use serde_json::json;
     use tokio::time::Instant;
 
-    use super::{Outbound, Session};
-    use crate::floor::limits::QUESTION;
+    use super::{Listen, Outbound, Session};
+    use crate::floor::limits::{QUESTION, QUESTIONS};
     use crate::registry::{Caller, Transport};
 
     fn session(outbound: Outbound) -> std::sync::Arc<Session> {
@@ -313,6 +334,38 @@ mod tests {
         assert!(answer.await.is_err());
         assert!(begin.elapsed() >= QUESTION);
         assert!(!session.waits(1));
+    }
+
+    #[test]
+    fn a_request_that_is_given_up_in_the_middle_leaves_nothing_behind() {
+        let session = session(Outbound::none());
+        let early = session.begin(1);
+        early.mute();
+        let handled = session.begin(1);
+        session.state().listens.insert(1, Listen::default());
+        let other = session.begin(2);
+        session.cancel(2);
+        assert!(other.token.is_cancelled() && !handled.token.is_cancelled());
+        assert_eq!(session.running(), 2);
+        drop(early);
+        {
+            let state = session.state();
+            assert!(!state.running.contains_key(&1));
+            assert!(state.muted.is_empty() && state.listens.is_empty());
+        }
+        drop((handled, other));
+        assert_eq!(session.running(), 0);
+    }
+
+    /// Guards I15.
+    #[tokio::test]
+    async fn one_client_has_so_many_questions_open_and_no_more() {
+        let session = session(Outbound::to(|_| true));
+        let ask = |about: usize| session.ask(about as u64, "roots/list", &json!({}));
+        let mut open: Vec<_> = (0..QUESTIONS).map(|about| ask(about).unwrap()).collect();
+        assert!(ask(0).is_err());
+        drop(open.pop());
+        assert!(ask(0).is_ok(), "one was given up");
     }
 
     #[tokio::test]

@@ -37,7 +37,7 @@ fn filter_word(list: List) -> &'static str {
 }
 
 /// One open `subscriptions/listen`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Listen {
     /// The request's id, which tags everything on this subscription.
     id: Value,

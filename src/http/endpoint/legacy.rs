@@ -177,23 +177,25 @@ fn start(
     frame: Frame,
     streams: bool,
 ) -> (Route, impl Future<Output = Option<Ran>> + Send + use<>) {
-    let begun = live.begin(&id);
+    let begun = live.begin(id);
+    let (number, cancelled, ongoing) = (begun.number, begun.cancelled, begun.ongoing);
+    let asked = live.session.begin(number);
     if !streams {
-        live.session.mute(begun.number);
+        asked.mute();
     }
     let (serving, live) = (Arc::clone(http), Arc::clone(live));
     let running = http.work().run(async move {
         let engine = &serving.parts().engine;
         let request = Request {
             frame,
-            number: begun.number,
+            number,
             delivery: Delivery::New,
             key: None,
         };
         let reply = tokio::select! {
             biased;
-            () = begun.cancelled.cancelled() => {
-                live.session.cancel(begun.number);
+            () = cancelled.cancelled() => {
+                live.session.cancel(number);
                 None
             }
             reply = engine.handle(&live.session, request) => reply,
@@ -202,7 +204,7 @@ fn start(
             // What a bridge would replay, the client of a session says to no other owner.
             serving.sessions().keep(&live).await;
         }
-        live.finish(&id, begun.number);
+        drop((asked, ongoing));
         reply.map_or(Ran::Cancelled, Ran::Answered)
     });
     (begun.route, running)

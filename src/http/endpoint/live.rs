@@ -82,8 +82,31 @@ pub(crate) struct Begun {
     pub(crate) number: u64,
     /// Set when the client cancels it.
     pub(crate) cancelled: CancellationToken,
+    /// Held while it runs.
+    pub(crate) ongoing: Ongoing,
     /// What is said about it.
     pub(crate) route: Route,
+}
+
+/// A request that runs, which keeps its session from expiring; forgotten with this value, however it ended.
+#[derive(Debug)]
+pub(crate) struct Ongoing {
+    live: Arc<Live>,
+    id: Id,
+    number: u64,
+}
+
+impl Drop for Ongoing {
+    fn drop(&mut self) {
+        let mut inner = self.live.inner();
+        if let Some(numbers) = inner.running.get_mut(&self.id) {
+            numbers.retain(|(running, _)| *running != self.number);
+            if numbers.is_empty() {
+                inner.running.remove(&self.id);
+            }
+        }
+        inner.last = Instant::now();
+    }
 }
 
 /// Where the messages about one request go; forgotten with this value, unless it became a stream.
@@ -138,15 +161,22 @@ impl Live {
     }
 
     /// Numbers a request that begins.
-    pub(crate) fn begin(&self, id: &Id) -> Begun {
+    pub(crate) fn begin(self: &Arc<Self>, id: Id) -> Begun {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let cancelled = CancellationToken::new();
-        let mut inner = self.inner();
-        let running = inner.running.entry(id.clone()).or_default();
-        running.push((number, cancelled.clone()));
+        {
+            let mut inner = self.inner();
+            let running = inner.running.entry(id.clone()).or_default();
+            running.push((number, cancelled.clone()));
+        }
         Begun {
             number,
             cancelled,
+            ongoing: Ongoing {
+                live: Arc::clone(self),
+                id,
+                number,
+            },
             route: Route {
                 queue: self.routes.open(number),
                 routes: self.routes.clone(),
@@ -155,18 +185,6 @@ impl Live {
                 streamed: false,
             },
         }
-    }
-
-    /// Forgets a request that ended.
-    pub(crate) fn finish(&self, id: &Id, number: u64) {
-        let mut inner = self.inner();
-        if let Some(numbers) = inner.running.get_mut(id) {
-            numbers.retain(|(running, _)| *running != number);
-            if numbers.is_empty() {
-                inner.running.remove(id);
-            }
-        }
-        inner.last = Instant::now();
     }
 
     /// Cancels the running requests with a client's id.
