@@ -15,7 +15,6 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::timeout;
 
 use crate::cli::settings;
-use crate::floor::limits::FRAME_BYTES;
 use crate::mcp::Revision;
 
 /// How long one answer may take; a server that is well gives it in milliseconds.
@@ -137,9 +136,6 @@ impl Client {
             loop {
                 let line = self.lines.next_line().await.map_err(ClientError::Pipe)?;
                 let line = line.ok_or(ClientError::Ended)?;
-                if line.len() > FRAME_BYTES {
-                    continue;
-                }
                 let Ok(mut frame) = serde_json::from_str::<Value>(&line) else {
                     continue;
                 };

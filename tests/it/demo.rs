@@ -109,3 +109,23 @@ fn without_a_folder_to_play_in_it_says_so() {
         "{said}"
     );
 }
+
+#[test]
+fn where_git_fails_the_story_is_told_without_it_and_without_its_complaints() {
+    let elsewhere = Repository::bare_folder();
+    let folder = elsewhere.outside().join("bin");
+    fs::create_dir(&folder).unwrap();
+    let git = folder.join("git");
+    fs::write(&git, "#!/bin/sh\necho broken; echo broken >&2; exit 1\n").unwrap();
+    fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = elsewhere.command(&["demo"]);
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let output = command.env("PATH", path).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("took over") && !said.contains("broken"),
+        "{said}"
+    );
+}

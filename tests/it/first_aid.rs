@@ -71,6 +71,8 @@ fn a_bug_report_says_what_is_wrong_and_holds_no_secret_and_no_path() {
         log.push_str(&line.to_string());
         log.push('\n');
     }
+    log.push_str(&"long ".repeat(20_000));
+    log.push('\n');
     log.push_str("cut off ```");
     log.push('\n');
     fs::write(repository.state().join("server.log"), log).unwrap();
@@ -89,6 +91,8 @@ fn a_bug_report_says_what_is_wrong_and_holds_no_secret_and_no_path() {
     let report = repository.cli(&["bug-report"]).stdout;
     let report = String::from_utf8(report).unwrap();
     assert_eq!(report.matches("```").count(), 2, "one block: {report}");
+    let longest = report.lines().map(str::len).max();
+    assert!(longest < Some(1_000), "a line of {longest:?} bytes");
     drop(owner);
 }
 

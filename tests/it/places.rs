@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::command::hermetic;
-use crate::support::{BOUND, Client, Repository, checks, wait_for};
+use crate::support::{BOUND, Client, Repository, checks, preload, wait_for};
 
 /// Two clients in one place share a server, and git sees nothing of it.
 fn shared(repository: &Repository) -> (Client, Client) {
@@ -241,29 +241,14 @@ fn a_checkout_that_is_mounted_twice_never_has_two_owners() {
     checks::one_board(&[&two]);
 }
 
-/// A library that gives every program a file system whose locks are as `body` says, built with the compiler that builds the
-/// executable's SQLite.
-#[cfg(target_os = "linux")]
-fn locks(repository: &Repository, body: &str) -> PathBuf {
-    let source = repository.outside().join("locks.c");
-    let library = repository.outside().join("locks.so");
-    let text = format!("#include <errno.h>\nint flock(int file, int how) {{ {body} }}\n");
-    fs::write(&source, text).unwrap();
-    crate::support::command::succeed(
-        hermetic("cc", repository.outside(), repository.home())
-            .args(["-shared", "-fPIC", "-o"])
-            .args([&library, &source]),
-    );
-    library
-}
-
 /// Guards I1, I3: no locks at all, and locks that everybody is given.
 #[cfg(target_os = "linux")]
 #[test]
 fn where_file_locks_do_not_work_clients_share_a_server_all_the_same() {
     for body in ["errno = ENOLCK; return -1;", "return 0;"] {
         let repository = Repository::new();
-        let library = locks(&repository, body);
+        let text = format!("#include <errno.h>\nint flock(int file, int how) {{ {body} }}\n");
+        let library = preload::library(&repository, "locks", &text);
         let start = |n: usize| {
             let launch = repository.launch().name(&format!("c{n}"));
             launch.variable("LD_PRELOAD", &library).start()

@@ -1,12 +1,11 @@
 //! What the system gives a process: few files, a wrong clock.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::json;
 
 use crate::support::command::{hermetic, succeed};
-use crate::support::{Repository, checks};
+use crate::support::{Repository, checks, preload};
 
 /// A clock in 1960, for a process that loads it first: what asks for the wall clock is told so, and all else is not.
 const OLD_CLOCK: &str = r"
@@ -61,26 +60,12 @@ fn the_number_of_open_files_is_raised_to_what_is_allowed() {
     }
 }
 
-/// A library that turns the clock back, built with the compiler that builds the executable's SQLite.
-#[cfg(target_os = "linux")]
-fn old_clock(repository: &Repository) -> PathBuf {
-    let source = repository.outside().join("clock.c");
-    let library = repository.outside().join("clock.so");
-    fs::write(&source, OLD_CLOCK).unwrap();
-    succeed(
-        hermetic("cc", repository.outside(), repository.home())
-            .args(["-shared", "-fPIC", "-o"])
-            .args([&library, &source]),
-    );
-    library
-}
-
 /// Guards I3: HTTP has no dates before 1970, so nobody can serve others then; nothing else is amiss.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_clock_before_1970_costs_the_shared_server_and_no_client() {
     let repository = Repository::new();
-    let library = old_clock(&repository);
+    let library = preload::library(&repository, "clock", OLD_CLOCK);
     let date = succeed(
         hermetic("date", repository.root(), repository.home())
             .arg("+%Y")

@@ -17,6 +17,8 @@ use crate::floor::paths::Site;
 
 /// How many of the last log lines are told.
 const LINES: usize = 100;
+/// How much of each is told, in characters: whatever came into the log, the report is for people.
+const LINE_CHARS: usize = 200;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -73,7 +75,13 @@ fn last_lines(site: &Site) -> Vec<String> {
     // A log that cannot be read is a finding of the doctor's folder.
     let entries = Journal::of(site).all().unwrap_or_default();
     let begin = entries.len().saturating_sub(LINES);
-    entries.iter().skip(begin).map(Entry::line).collect()
+    let line = |entry: &Entry| match entry.line() {
+        long if long.chars().count() > LINE_CHARS => {
+            long.chars().take(LINE_CHARS).chain(['…']).collect()
+        }
+        line => line,
+    };
+    entries.iter().skip(begin).map(line).collect()
 }
 
 fn markdown(report: &Value) -> String {

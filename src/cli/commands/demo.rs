@@ -4,6 +4,7 @@
 //! servers by the tools that agents use, and nothing is told that was not seen. The folder goes when the command ends.
 
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -75,6 +76,8 @@ fn checkout(root: &Path) -> Result<Site, Failure> {
     std::fs::create_dir(root).map_err(|error| failed(error.to_string()))?;
     let made = git::command(root)
         .args(["init", "--quiet", "--initial-branch=main"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .status();
     if !made.is_ok_and(|status| status.success()) {
         std::fs::create_dir(root.join(".ai")).map_err(|error| failed(error.to_string()))?;

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::finding::Finding;
+use super::finding::{Finding, Verdict};
 use crate::floor::error::Chain;
 use crate::floor::fs::{FileError, Kind, replace};
 use crate::floor::git;
@@ -19,7 +19,7 @@ const FEW_FILES: u64 = 256;
 pub(super) fn look(site: &Site) -> Vec<Finding> {
     let mut findings = vec![checkout(site)];
     let folder = folder(site);
-    let writable = folder.hint.is_none();
+    let writable = folder.verdict == Verdict::Good;
     findings.push(folder);
     if writable {
         findings.push(lock(site));

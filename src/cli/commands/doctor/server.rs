@@ -19,8 +19,8 @@ use crate::lease::secret::{SecretError, Token};
 pub(super) async fn look(site: &Site) -> Vec<Finding> {
     let mut findings = vec![loopback(), token(site)];
     findings.extend(board(site));
-    match Owner::reach(site).await {
-        Ok(owner) => findings.extend(present(site, owner).await),
+    match reach(site).await {
+        Ok((owner, status)) => findings.extend(present(site, &owner, status)),
         // The token has its own finding.
         Err(Absence::NoToken { .. }) => {}
         Err(absence) => {
@@ -89,7 +89,19 @@ fn absent(absence: &Absence) -> Finding {
     }
 }
 
-async fn present(site: &Site, mut owner: Owner) -> Vec<Finding> {
+/// Finds the owner and asks it. One that leaves in between is no trouble, so the next one is looked for, once.
+async fn reach(site: &Site) -> Result<(Owner, Result<Value, String>), Absence> {
+    let mut owner = Owner::reach(site).await?;
+    let status = asked(site, &mut owner).await;
+    if status.is_ok() {
+        return Ok((owner, status));
+    }
+    let mut owner = Owner::reach(site).await?;
+    let status = asked(site, &mut owner).await;
+    Ok((owner, status))
+}
+
+fn present(site: &Site, owner: &Owner, status: Result<Value, String>) -> Vec<Finding> {
     let document = owner.document.clone();
     let (pid, version) = (document.pid, document.version);
     let base = owner.base();
@@ -107,7 +119,7 @@ async fn present(site: &Site, mut owner: Owner) -> Vec<Finding> {
             .hint("majordomus stop, and one of its clients takes over"),
         );
     }
-    findings.push(match asked(site, &mut owner).await {
+    findings.push(match status {
         Ok(status) => {
             let links = status
                 .get("links")
