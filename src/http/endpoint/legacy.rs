@@ -67,17 +67,23 @@ pub(crate) async fn answer(
     }
 }
 
-/// Ends the session that a DELETE names.
+/// Ends the session that a DELETE names, for this owner and every later one: a process that lost the lease cannot say so
+/// for the next, and leaves it to that one.
 pub(crate) async fn end(http: &Http, headers: &HeaderMap) -> Response {
     let Some(text) = headers::only(headers, SESSION) else {
         return missing(None);
     };
     match find(http, text).await {
+        Found::Live(_) if !http.serving() => refuse(&Found::NotServing, None),
         Found::Live(_) => {
             let presence = http.parts().engine.presence();
             http.sessions().end(text, &**presence);
             http.sessions().kept().await;
-            StatusCode::NO_CONTENT.into_response()
+            if http.serving() {
+                StatusCode::NO_CONTENT.into_response()
+            } else {
+                refuse(&Found::NotServing, None)
+            }
         }
         other => refuse(&other, None),
     }

@@ -323,6 +323,12 @@ async fn without_the_lease_no_session_and_no_command_is_admitted() {
             .status,
         200
     );
+    // What this process says has ended, the next owner would still know.
+    let end = first
+        .send("DELETE", "/mcp", &[("mcp-session-id", &id)])
+        .await;
+    assert_eq!(end.status, 503);
+    assert_eq!(first.in_session(&id, &ping()).await.status, 200);
 }
 
 /// Guards I15.
