@@ -15,3 +15,4 @@ pub mod log;
 pub mod mac;
 pub mod paths;
 pub mod text;
+pub mod watch;

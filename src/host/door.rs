@@ -3,9 +3,6 @@
 //! The system tells of changes in the state folder; nothing here looks at it on its own. Where there is no such news,
 //! the next session or command still finds out.
 
-use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
 use std::time::Duration;
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -14,6 +11,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::floor::paths::Site;
+use crate::floor::watch;
 use crate::mcp::Admission;
 
 /// How long the folder is left alone after a change: whoever removes it is to finish, and must not find it made anew
@@ -55,32 +53,19 @@ pub(super) async fn watch(site: Site, admission: Admission, lost: CancellationTo
 }
 
 /// Watches the folders of the lease and of the token.
-///
-/// The watcher takes a thread of its own and does not look whether it got one: without it, it panics at its first use
-/// and once more when it is put away, which would end the process. So a thread is asked for first, and a watcher that
-/// panicked is never put away.
 fn watched(
     site: &Site,
     tell: impl Fn(notify::Result<Event>) + Send + 'static,
 ) -> Result<RecommendedWatcher, String> {
-    let thread = thread::Builder::new().spawn(|| ());
-    let waited = thread.map(thread::JoinHandle::join);
-    waited.map_err(|error| error.to_string())?.ok();
-    let watcher = notify::recommended_watcher(tell).map_err(|error| error.to_string())?;
-    let mut watcher = ManuallyDrop::new(watcher);
-    let watch = || -> notify::Result<()> {
-        watcher.watch(&site.state_dir(), RecursiveMode::NonRecursive)?;
-        if let Some(folder) = site.token().parent() {
-            watcher.watch(folder, RecursiveMode::NonRecursive)?;
-        }
-        Ok(())
-    };
-    match catch_unwind(AssertUnwindSafe(watch)) {
-        Ok(Ok(())) => Ok(ManuallyDrop::into_inner(watcher)),
-        Ok(Err(error)) => {
-            drop(ManuallyDrop::into_inner(watcher));
-            Err(error.to_string())
-        }
-        Err(_) => Err("the watcher has no thread".to_owned()),
+    let mut watcher = watch::watcher(tell)?;
+    let told = |error: notify::Error| error.to_string();
+    watcher
+        .watch(&site.state_dir(), RecursiveMode::NonRecursive)
+        .map_err(told)?;
+    if let Some(folder) = site.token().parent() {
+        watcher
+            .watch(folder, RecursiveMode::NonRecursive)
+            .map_err(told)?;
     }
+    Ok(watcher)
 }

@@ -1,6 +1,5 @@
 //! `majordomus logs`: what the owners of this checkout logged.
 
-use std::path::Path;
 use std::sync::mpsc;
 
 use notify::{RecursiveMode, Watcher as _};
@@ -13,6 +12,7 @@ use crate::cli::report::{Exit, Failure, Outcome};
 use crate::floor::error::Chain;
 use crate::floor::fs::FileError;
 use crate::floor::paths::Site;
+use crate::floor::watch;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -80,26 +80,26 @@ fn text(entries: &[Entry], form: Json) -> String {
 }
 
 fn watch(site: &Site) -> Result<(notify::RecommendedWatcher, mpsc::Receiver<()>), Failure> {
-    let failed = |error: &dyn std::error::Error| {
+    let failed = |reason: String| {
         Failure::new(
             Exit::Failed,
-            format!("the log cannot be followed: {}", Chain(error)),
+            format!("the log cannot be followed: {reason}"),
         )
         .hint("majordomus logs")
     };
-    site.prepare().map_err(|error| failed(&error))?;
+    site.prepare()
+        .map_err(|error| failed(Chain(&error).to_string()))?;
     let (tell, news) = mpsc::channel();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+    let mut watcher = watch::watcher(move |event| {
         if !event.is_ok_and(|event| event.kind.is_access()) {
             // Nobody listens once the command ends.
             let _gone = tell.send(());
         }
     })
-    .map_err(|error| failed(&error))?;
-    let folder = site.state_dir();
+    .map_err(failed)?;
     watcher
-        .watch(Path::new(&folder), RecursiveMode::NonRecursive)
-        .map_err(|error| failed(&error))?;
+        .watch(&site.state_dir(), RecursiveMode::NonRecursive)
+        .map_err(|error| failed(error.to_string()))?;
     Ok((watcher, news))
 }
 
