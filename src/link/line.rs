@@ -192,6 +192,11 @@ impl Line {
     }
 }
 
+/// Room for one read, in bytes.
+const ROOM: usize = 8 * 1024;
+/// Up to so many bytes a line is copied out of the buffer, which is then used again; a longer one takes the buffer with it.
+const COPIED: usize = 4 * 1024;
+
 /// Cuts a stream of bytes into lines of bounded length.
 ///
 /// Used for the link, whose lines are frames with a head, and for stdio, whose lines are frames.
@@ -216,7 +221,7 @@ impl Lines {
     #[must_use]
     pub fn bounded(limit: usize) -> Self {
         Self {
-            buffer: BytesMut::with_capacity(8 * 1024),
+            buffer: BytesMut::with_capacity(ROOM),
             searched: 0,
             skipping: false,
             limit,
@@ -225,7 +230,7 @@ impl Lines {
 
     /// Where a reader puts what it read.
     pub fn buffer(&mut self) -> &mut BytesMut {
-        self.buffer.reserve(8 * 1024);
+        self.buffer.reserve(ROOM);
         &mut self.buffer
     }
 
@@ -238,16 +243,19 @@ impl Lines {
             let newline = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             match newline {
                 Some(at) => {
-                    let mut line = self.buffer.split_to(self.searched + at + 1).freeze();
+                    let length = self.searched + at;
                     self.searched = 0;
-                    line.truncate(line.len() - 1);
-                    if std::mem::take(&mut self.skipping) {
+                    let skipped = std::mem::take(&mut self.skipping);
+                    if skipped || length > self.limit {
+                        self.buffer.advance(length + 1);
+                    }
+                    if skipped {
                         continue;
                     }
-                    return if line.len() > self.limit {
+                    return if length > self.limit {
                         Err(LineError::TooLong)
                     } else {
-                        Ok(Some(line))
+                        Ok(Some(self.take(length)))
                     };
                 }
                 None if self.skipping => {
@@ -260,7 +268,7 @@ impl Lines {
                     self.buffer.clear();
                     self.searched = 0;
                     // A fresh buffer gives the overlong line's memory back.
-                    self.buffer = BytesMut::with_capacity(8 * 1024);
+                    self.buffer = BytesMut::with_capacity(ROOM);
                     return Err(LineError::TooLong);
                 }
                 None => {
@@ -269,6 +277,25 @@ impl Lines {
                 }
             }
         }
+    }
+
+    /// Takes a line of `length` bytes off the buffer, and the newline behind it. Whoever holds the line holds its own
+    /// bytes and not the buffer that it came in, so what is counted for it is what it takes; unless so much stands behind
+    /// it that copying that would cost more.
+    fn take(&mut self, length: usize) -> Bytes {
+        if length <= COPIED {
+            let line = Bytes::copy_from_slice(&self.buffer[..length]);
+            self.buffer.advance(length + 1);
+            return line;
+        }
+        let line = self.buffer.split_to(length).freeze();
+        self.buffer.advance(1);
+        if self.buffer.len() <= ROOM {
+            let mut rest = BytesMut::with_capacity(ROOM);
+            rest.extend_from_slice(&self.buffer);
+            self.buffer = rest;
+        }
+        line
     }
 
     /// What is left at the end of the stream: a last line without a newline, or nothing.
@@ -285,8 +312,22 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, LineError, Lines, WORDS};
+    use super::{COPIED, Line, LineError, Lines, ROOM, WORDS};
     use bytes::{Bytes, BytesMut};
+
+    #[test]
+    fn a_line_holds_its_own_memory_and_no_other() {
+        let mut lines = Lines::default();
+        for length in [1, COPIED, COPIED + 1, 4 * ROOM] {
+            let mut text = vec![b'a'; length];
+            text.extend_from_slice(b"\nrest");
+            lines.buffer().extend_from_slice(&text);
+            let line = lines.cut().unwrap().unwrap();
+            assert_eq!(line.len(), length);
+            assert!(line.is_unique(), "{length} bytes share their memory");
+            assert_eq!(&lines.rest()[..], b"rest");
+        }
+    }
 
     #[test]
     fn every_verb_survives_the_wire() {
