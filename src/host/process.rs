@@ -2,8 +2,10 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::LocalOptions;
 use tokio::time::timeout;
 
 use super::alone::AloneServer;
@@ -30,37 +32,43 @@ pub fn run(settings: &Settings) -> Result<End, HostError> {
     let ends = Ends::listen().map_err(HostError::Runtime)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()
+        .build_local(LocalOptions::default())
         .map_err(HostError::Runtime)?;
-    let end = runtime.block_on(Process::live(settings, ends));
+    // A task, and not the future that the runtime blocks on: whenever a task wakes that one, the system is asked for
+    // news before it runs, and the conversation of an owner's own client wakes it with each answer.
+    let life = runtime.spawn_local(Process::live(Arc::new(settings.clone()), ends));
+    let end = runtime.block_on(life);
     // The fallback for a stdin that is no pipe reads in a thread that nothing can wake.
     runtime.shutdown_background();
-    end
+    end.unwrap_or_else(|fate| match fate.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(fate) => Err(HostError::Runtime(fate.into())),
+    })
 }
 
 /// What the start of a host comes to.
 type Started = Result<(Hosting, Option<Link>), HostError>;
 
 /// A host that is being started.
-type Starting<'a> = Pin<Box<dyn Future<Output = Started> + 'a>>;
+type Starting = Pin<Box<dyn Future<Output = Started>>>;
 
-struct Process<'a> {
-    settings: &'a Settings,
+struct Process {
+    settings: Arc<Settings>,
     bridge: Bridge,
-    starting: Option<Starting<'a>>,
+    starting: Option<Starting>,
     hosting: Option<Hosting>,
     alone: Option<AloneServer>,
 }
 
-impl<'a> Process<'a> {
-    async fn live(settings: &'a Settings, mut ends: Ends) -> Result<End, HostError> {
+impl Process {
+    async fn live(settings: Arc<Settings>, mut ends: Ends) -> Result<End, HostError> {
         let shared = if settings.shares() {
             settings.site.clone()
         } else {
             None
         };
         let compiled = {
-            let settings = settings.clone();
+            let settings = Arc::clone(&settings);
             Box::new(move || Wiring::compiled(&settings))
         };
         let bridge = Bridge::open(shared, compiled).map_err(HostError::Stdio)?;
@@ -111,8 +119,10 @@ impl<'a> Process<'a> {
                 // The bridge goes on meanwhile: opening the board may wait for another checkout's owner.
                 Turn::Elected(ownership) => {
                     let client = self.bridge.identity();
-                    let start = Hosting::start(ownership, self.settings, Some(client));
-                    self.starting = Some(Box::pin(start));
+                    let settings = Arc::clone(&self.settings);
+                    self.starting = Some(Box::pin(async move {
+                        Hosting::start(ownership, &settings, Some(client)).await
+                    }));
                 }
             }
         }
@@ -141,7 +151,7 @@ impl<'a> Process<'a> {
         } else {
             tracing::warn!(%reason, "this client is served alone");
         }
-        match AloneServer::start(self.settings, &reason, &self.bridge.identity()) {
+        match AloneServer::start(&self.settings, &reason, &self.bridge.identity()) {
             Ok((server, link)) => {
                 self.alone = Some(server);
                 Some(link)
@@ -194,7 +204,7 @@ impl<'a> Process<'a> {
     }
 }
 
-async fn pending(starting: &mut Option<Starting<'_>>) -> Started {
+async fn pending(starting: &mut Option<Starting>) -> Started {
     match starting {
         Some(start) => start.await,
         None => std::future::pending().await,
