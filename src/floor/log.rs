@@ -21,10 +21,11 @@ use std::sync::{Mutex, PoisonError};
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Filter, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _};
+use tracing_subscriber::{Layer as _, Registry};
 
 /// Size past which the log file is rotated.
 pub const FILE_BYTES: u64 = 1024 * 1024;
@@ -35,7 +36,6 @@ const PATIENCE_MS: u8 = 20;
 /// What a pipe takes in one write without blocking, once it says that it is writable.
 const PIECE_BYTES: usize = 512;
 
-/// The log file of this process, while it owns a lease.
 /// The file of this process's server, with the server's name: a server that ends late must not take its successor's.
 static FILE: Mutex<Option<(String, LogFile)>> = Mutex::new(None);
 
@@ -44,19 +44,17 @@ static FILE: Mutex<Option<(String, LogFile)>> = Mutex::new(None);
 /// `filter` is what the user asked for (`MAJORDOMUS_LOG`), `default` what a command logs without it. A filter that
 /// does not parse is ignored, and said so.
 pub fn start(filter: Option<&str>, default: LevelFilter) {
-    let default_words = default.to_string();
-    let asked = filter.map(|words| (words, EnvFilter::try_new(words)));
-    let (people, wrong) = match asked {
-        Some((_, Ok(filter))) => (filter, None),
-        Some((words, Err(_))) => (EnvFilter::new(&default_words), Some(words)),
-        None => (EnvFilter::new(&default_words), None),
-    };
+    let asked = filter.map(str::parse::<Targets>);
+    let wrong = matches!(asked, Some(Err(_)));
+    let people = asked
+        .and_then(Result::ok)
+        .unwrap_or_else(|| Targets::new().with_default(default));
     // The file never holds less than `info`, or a quiet client would leave nothing to read after a mishap.
-    let file = match (filter, people.max_level_hint()) {
-        (Some(words), Some(level)) if wrong.is_none() && level > LevelFilter::INFO => {
-            EnvFilter::new(words)
-        }
-        _ => EnvFilter::new("info"),
+    let most = Filter::<Registry>::max_level_hint(&people);
+    let file = if most.is_some_and(|most| most > LevelFilter::INFO) {
+        people.clone()
+    } else {
+        Targets::new().with_default(LevelFilter::INFO)
     };
     let started = tracing_subscriber::registry()
         .with(
@@ -78,7 +76,7 @@ pub fn start(filter: Option<&str>, default: LevelFilter) {
                 .with_filter(file),
         )
         .try_init();
-    if started.is_ok() && wrong.is_some() {
+    if started.is_ok() && wrong {
         tracing::warn!("the log filter is not understood, and was ignored");
     }
 }

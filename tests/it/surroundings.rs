@@ -1,6 +1,7 @@
 //! What the system gives a process: few files, a wrong clock.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -19,6 +20,34 @@ int clock_gettime(clockid_t id, struct timespec *now) {
     return failed;
 }
 ";
+
+/// What `serve` says on standard error from its start to its end, with this log filter.
+fn said_with_filter(filter: &str) -> String {
+    let repository = Repository::new();
+    let server = repository
+        .command(&["serve"])
+        .env("MAJORDOMUS_LOG", filter)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    repository.ready();
+    assert!(repository.cli(&["stop"]).status.success());
+    let output = server.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn what_is_logged_is_what_the_filter_asks_for() {
+    assert!(said_with_filter("").contains("INFO"));
+    assert_eq!(said_with_filter("error"), "");
+    assert!(said_with_filter("error,majordomus::host=info").contains("INFO"));
+    assert_eq!(said_with_filter("error,majordomus::memory=info"), "");
+    let said = said_with_filter("majordomus=loud");
+    assert!(said.contains("the log filter is not understood"), "{said}");
+    assert!(said.contains("INFO"), "{said}");
+}
 
 /// Guards I15: every client is a file, and the usual soft limit is low.
 #[test]
