@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::report::{Exit, Failure};
-use crate::floor::paths::{Site, SiteError};
+use super::report::{Failure, failures};
+use crate::floor::paths::Site;
 use crate::lease::document::{Document, Reading, State};
 
 /// Why there is no owner to ask.
@@ -26,12 +26,7 @@ pub enum Absence {
     /// The connection stands, but no answer comes from this process.
     Silent(u32),
     /// The checkout has no token that this user can read, and why.
-    NoToken {
-        /// Why.
-        reason: String,
-        /// What helps.
-        hint: String,
-    },
+    NoToken(Failure),
 }
 
 impl Absence {
@@ -48,59 +43,44 @@ impl Absence {
             Self::Unreachable(_) => "stale",
             Self::Unproven => "unproven",
             Self::Silent(_) => "silent",
-            Self::NoToken { .. } => "no_token",
+            Self::NoToken(_) => "no_token",
+        }
+    }
+
+    /// As a failure of the command that needs an owner.
+    pub fn failure(&self) -> Failure {
+        match self {
+            Self::NoDocument => failures::ABSENT.fill(&[]),
+            Self::Unreadable(reason) => failures::UNREADABLE.fill(&[reason]),
+            Self::OtherCheckout => failures::COPIED.fill(&[]),
+            Self::OtherScope => failures::FOREIGN.fill(&[]),
+            Self::NotReady(State::Draining) => failures::DRAINING.fill(&[]),
+            Self::NotReady(_) => failures::STARTING.fill(&[]),
+            Self::Unreachable(reason) => failures::STALE.fill(&[reason]),
+            Self::Unproven => failures::UNPROVEN.fill(&[]),
+            Self::Silent(pid) => failures::SILENT
+                .fill(&[pid])
+                .hint(format!("ps -o pid,stat,args -p {pid}")),
+            Self::NoToken(failure) => failure.clone(),
         }
     }
 
     /// What helps.
     #[must_use]
     pub fn hint(&self) -> String {
-        match self {
-            Self::NoToken { hint, .. } => hint.clone(),
-            Self::Silent(pid) => format!("ps -o pid,stat,args -p {pid}"),
-            Self::OtherCheckout => SiteError::Gone.hint(),
-            Self::OtherScope => "run the command where the server runs".to_owned(),
-            _ => "majordomus serve, or open an MCP client in this checkout".to_owned(),
-        }
+        self.failure().hints().concat()
     }
 }
 
 impl fmt::Display for Absence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoDocument => f.write_str("no server runs in this checkout"),
-            Self::Unreadable(reason) => {
-                write!(f, "no server runs in this checkout: server.json {reason}")
-            }
-            Self::OtherCheckout => f.write_str(
-                "the checkout was moved or copied: its server.json is of where it was written, and no server runs here",
-            ),
-            Self::OtherScope => f.write_str(
-                "the checkout's server runs under another kernel or in another container",
-            ),
-            Self::NotReady(State::Draining) => {
-                f.write_str("the checkout's last server has left, and none has taken over yet")
-            }
-            Self::NotReady(_) => f.write_str("the checkout's server is starting"),
-            Self::Unreachable(reason) => write!(
-                f,
-                "server.json is left over: nothing answers at its address ({reason})"
-            ),
-            Self::Unproven => f.write_str(
-                "server.json is left over: what answers at its address is not this checkout's server",
-            ),
-            Self::Silent(pid) => write!(
-                f,
-                "the checkout's server, process {pid}, does not answer; it may be stopped"
-            ),
-            Self::NoToken { reason, .. } => f.write_str(reason),
-        }
+        f.write_str(&self.failure().causes.concat())
     }
 }
 
 impl From<Absence> for Failure {
     fn from(absence: Absence) -> Self {
-        Self::new(Exit::Failed, absence.to_string()).hint(absence.hint())
+        absence.failure()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::arguments::Arguments;
-use super::report::{Exit, Failure};
+use super::report::{Failure, failures};
 use super::screen::Screen;
 use super::settings::Settings;
 use crate::floor::paths::{Explicit, Site};
@@ -39,9 +39,7 @@ impl Context {
             Some(path) => (path.clone(), Explicit::Yes),
             None => (PathBuf::from("."), Explicit::No),
         };
-        Site::discover(&start, explicit).map_err(|error| {
-            Failure::from_error(&error).hint("majordomus --repo PATH, with a folder of a checkout")
-        })
+        Site::discover(&start, explicit).map_err(|error| Failure::from(&error))
     }
 
     /// Finds the checkout, or fails.
@@ -49,12 +47,6 @@ impl Context {
     /// # Errors
     /// As [`Self::site`], and where there is no checkout.
     pub fn checkout(&self) -> Result<Site, Failure> {
-        self.site()?.ok_or_else(|| {
-            Failure::new(
-                Exit::Failed,
-                "there is no checkout here: no git repository and no folder `.ai` up to the root",
-            )
-            .hint("majordomus --repo PATH, with a folder of a checkout")
-        })
+        self.site()?.ok_or_else(|| failures::NO_CHECKOUT.fill(&[]))
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::report::{Exit, Failure};
+use super::report::{Failure, failures};
 use crate::capabilities;
 use crate::floor::paths::Site;
 use crate::registry::capability::Capability;
@@ -17,12 +17,7 @@ use crate::registry::catalog::Registry;
 pub fn registry(site: Option<&Site>) -> Result<Arc<Registry>, Failure> {
     let registry = capabilities::registry(&capabilities::Services::offline(site.cloned()));
     let verified = registry.and_then(|registry| registry.verify().map(|()| registry));
-    verified.map_err(|error| {
-        Failure::new(
-            Exit::Contract,
-            crate::floor::error::Chain(&error).to_string(),
-        )
-    })
+    verified.map_err(|error| failures::CONTRACT.told(&error))
 }
 
 /// Finds a capability by its id.
@@ -31,10 +26,7 @@ pub fn registry(site: Option<&Site>) -> Result<Arc<Registry>, Failure> {
 /// When there is none, with the ids that come close.
 pub fn by_id<'a>(registry: &'a Registry, id: &str) -> Result<&'a Capability, Failure> {
     registry.get(id).ok_or_else(|| {
-        let failure = Failure::new(
-            Exit::Failed,
-            format!("there is no capability `{}`", super::screen::clean(id)),
-        );
+        let failure = failures::NO_CAPABILITY.fill(&[&super::screen::clean(id)]);
         let local = id.rsplit('.').next().unwrap_or(id);
         match registry
             .all()
@@ -42,7 +34,7 @@ pub fn by_id<'a>(registry: &'a Registry, id: &str) -> Result<&'a Capability, Fai
             .find(|known| !local.is_empty() && known.id.contains(local))
         {
             Some(close) => failure.hint(format!("majordomus describe {}", close.id)),
-            None => failure.hint("majordomus capabilities"),
+            None => failure,
         }
     })
 }
@@ -56,14 +48,5 @@ pub fn by_words<'a>(registry: &'a Registry, words: &[&str]) -> Result<&'a Capabi
         .all()
         .iter()
         .find(|capability| capability.exposure.cli == Some(words))
-        .ok_or_else(|| {
-            Failure::new(
-                Exit::Contract,
-                format!(
-                    "no capability is exposed as `majordomus {}`",
-                    words.join(" ")
-                ),
-            )
-            .hint("majordomus validate")
-        })
+        .ok_or_else(|| failures::NOT_EXPOSED.fill(&[&words.join(" ")]))
 }

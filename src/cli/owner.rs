@@ -22,11 +22,12 @@ use tokio::time::timeout;
 
 use super::absence::{self, Absence};
 use super::query;
-use super::report::{Exit, Failure};
+use super::report::{Exit, Failure, failures};
 use super::screen::clean;
 use crate::floor::error::Chain;
 use crate::floor::limits;
 use crate::floor::paths::Site;
+use crate::host::HostError;
 use crate::http::secrets::Secrets;
 use crate::lease::document::Document;
 use crate::lease::secret::Token;
@@ -61,10 +62,7 @@ impl Owner {
         let Some(address) = address_of(&document) else {
             return Err(Absence::NotReady(document.state));
         };
-        let token = Token::read(site).map_err(|error| Absence::NoToken {
-            reason: Chain(&error).to_string(),
-            hint: error.hint(),
-        })?;
+        let token = Token::read(site).map_err(|error| Absence::NoToken((&error).into()))?;
         match timeout(PROVE, connect(address)).await {
             Err(_) => Err(Absence::Silent(document.pid)),
             Ok(Err(reason)) => Err(Absence::Unreachable(reason)),
@@ -114,25 +112,16 @@ impl Owner {
         arguments: &Value,
     ) -> Result<Value, Failure> {
         let Some(route) = capability.exposure.route else {
-            return Err(Failure::new(
-                Exit::Failed,
-                format!("`{}` has no HTTP route to call it by", capability.id),
-            )
-            .hint(format!("majordomus describe {}", capability.id)));
+            return Err(failures::NO_ROUTE
+                .fill(&[&capability.id])
+                .hint(format!("majordomus describe {}", capability.id)));
         };
-        let answer = if capability.kind == Kind::Command {
+        if capability.kind == Kind::Command {
             self.post(route, arguments).await
         } else {
             self.get(&format!("{route}{}", query::render(arguments)))
                 .await
-        };
-        answer.map_err(|failure| {
-            if failure.hints.is_empty() {
-                failure.hint(format!("majordomus describe {}", capability.id))
-            } else {
-                failure
-            }
-        })
+        }
     }
 
     /// Sends an authenticated GET and reads a JSON answer.
@@ -170,10 +159,7 @@ impl Owner {
         let answer = self.post(SIGN_IN_PATH, &serde_json::json!({})).await?;
         match answer.get("code").and_then(Value::as_str) {
             Some(code) => Ok(code.to_owned()),
-            None => Err(Failure::new(
-                Exit::Failed,
-                "the server gave no sign-in code",
-            )),
+            None => Err(failures::NO_CODE.fill(&[])),
         }
     }
 
@@ -225,13 +211,7 @@ impl Owner {
             let body = Limited::new(response.into_body(), limits::FRAME_BYTES)
                 .collect()
                 .await
-                .map_err(|error| {
-                    Failure::new(
-                        Exit::Failed,
-                        format!("the server's answer broke off: {error}"),
-                    )
-                    .hint("majordomus status")
-                })?;
+                .map_err(|error| failures::BROKEN_ANSWER.fill(&[&error]))?;
             Ok((status, body.to_bytes()))
         };
         timeout(ANSWER, exchange)
@@ -242,11 +222,7 @@ impl Owner {
 
 /// The owner went away between its proof and its answer.
 fn lost(error: &hyper::Error) -> Failure {
-    Failure::new(
-        Exit::Failed,
-        format!("the server has left: {}", Chain(error)),
-    )
-    .hint("majordomus status")
+    failures::LEFT.fill(&[&Chain(error)])
 }
 
 /// What [`LEASE_PATH`] answers to a nonce; other fields are not of interest here.
@@ -284,12 +260,8 @@ fn answer(status: StatusCode, body: &[u8]) -> Result<Value, Failure> {
         if body.is_empty() {
             return Ok(Value::Null);
         }
-        return serde_json::from_slice(body).map_err(|error| {
-            Failure::new(
-                Exit::Failed,
-                format!("the server's answer is not JSON: {error}"),
-            )
-        });
+        return serde_json::from_slice(body)
+            .map_err(|error| failures::NO_JSON_ANSWER.fill(&[&error]));
     }
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     let word = |key: &str| problem.get(key).and_then(Value::as_str);
@@ -301,11 +273,8 @@ fn answer(status: StatusCode, body: &[u8]) -> Result<Value, Failure> {
     } else {
         Exit::Failed
     };
-    let failure = Failure::new(exit, cause);
-    Err(match word("hint") {
-        Some(hint) => failure.hint(clean(hint)),
-        None => failure,
-    })
+    let hint = word("hint").map(clean);
+    Err(Failure::said_by_server(exit, cause, hint))
 }
 
 /// Runs a command's future on a runtime of its own.
@@ -316,7 +285,7 @@ pub fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::from_error(&error))?
+        .map_err(|error| Failure::from(&HostError::Runtime(error)))?
         .block_on(future)
 }
 

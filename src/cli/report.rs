@@ -1,12 +1,14 @@
-//! How a command ends: the table of exit codes, and the one place that prints an error.
+//! How a command ends: the table of exit codes, the table of failures, and the one place that prints an error.
 //!
 //! *Failure*: a lower-case cause, more causes where several things are wrong at once, and commands that help. It is
 //! printed as `error: <cause>` and `hint: <command>` on standard error. Colour marks, and never carries meaning.
 
-use std::error::Error;
+pub mod failures;
+mod layers;
+
 use std::process::ExitCode;
 
-use crate::floor::error::Chain;
+use self::failures::Kind;
 use crate::registry::call::{Refusal, RefusalCode};
 
 /// What the caller's shell is told.
@@ -87,29 +89,47 @@ pub struct Failure {
     pub exit: Exit,
     /// The causes, lower case, without a full stop.
     pub causes: Vec<String>,
-    /// Commands or actions that help.
-    pub hints: Vec<String>,
+    /// Commands or actions that help, if this failure knows better than what always does.
+    hints: Vec<String>,
+    /// What helps where `hints` names nothing better.
+    general: &'static str,
 }
 
 impl Failure {
-    /// Fails with `exit` and a cause.
-    pub fn new(exit: Exit, cause: impl Into<String>) -> Self {
+    /// Fails for these causes, which are of one kind.
+    fn because(kind: Kind, causes: Vec<String>) -> Self {
         Self {
-            exit,
-            causes: vec![cause.into()],
+            exit: kind.exit,
+            causes,
             hints: Vec::new(),
+            general: kind.hint,
         }
     }
 
-    /// Fails with [`Exit::Failed`] and the whole chain of `error`.
-    pub fn from_error(error: &dyn Error) -> Self {
-        Self::new(Exit::Failed, Chain(error).to_string())
+    /// Fails as a server said, in its own words.
+    pub fn said_by_server(exit: Exit, cause: String, hint: Option<String>) -> Self {
+        Self {
+            exit,
+            causes: vec![cause],
+            hints: hint.into_iter().collect(),
+            general: "majordomus status",
+        }
     }
 
-    /// Adds something that helps.
+    /// Names something that helps, in place of what always does.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// What helps: what this failure names, else what always does.
+    #[must_use]
+    pub fn hints(&self) -> Vec<String> {
+        if self.hints.is_empty() {
+            vec![self.general.to_owned()]
+        } else {
+            self.hints.clone()
+        }
     }
 
     /// Renders the lines for standard error; `mark` colours the word before the colon.
@@ -122,19 +142,10 @@ impl Failure {
             text.push_str(cause);
             text.push('\n');
         }
-        let general = [String::from(match self.exit {
-            Exit::Usage => "majordomus --help",
-            _ => "majordomus doctor",
-        })];
-        let hints = if self.hints.is_empty() {
-            &general[..]
-        } else {
-            &self.hints
-        };
-        for hint in hints {
+        for hint in self.hints() {
             text.push_str(&mark("hint"));
             text.push_str(": ");
-            text.push_str(hint);
+            text.push_str(&hint);
             text.push('\n');
         }
         text
@@ -143,9 +154,12 @@ impl Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        let failure = Self::new(Exit::of(refusal.code), refusal.message);
-        let general = refusal.code.hint();
-        failure.hint(refusal.hint.unwrap_or_else(|| general.to_owned()))
+        Self {
+            exit: Exit::of(refusal.code),
+            causes: vec![refusal.message],
+            hints: refusal.hint.into_iter().collect(),
+            general: refusal.code.hint(),
+        }
     }
 }
 
@@ -153,7 +167,7 @@ impl From<Refusal> for Failure {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{Exit, Failure};
+    use super::{Exit, Failure, failures};
     use crate::registry::call::{Refusal, RefusalCode};
 
     #[test]
@@ -166,17 +180,16 @@ mod tests {
 
     #[test]
     fn a_failure_prints_every_cause_and_every_hint() {
-        let failure = Failure::new(Exit::Failed, "no server").hint("majordomus serve");
+        let causes = ["a is stale", "b is stale"].map(str::to_owned).to_vec();
+        let failure = failures::STALE_FILE.each(causes).hint("c").hint("d");
         assert_eq!(
             failure.render(str::to_owned),
-            "error: no server\nhint: majordomus serve\n"
+            "error: a is stale\nerror: b is stale\nhint: c\nhint: d\n"
         );
     }
 
     #[test]
-    fn a_failure_that_names_nothing_that_helps_names_the_doctor() {
-        let lines = Failure::new(Exit::Failed, "it broke").render(str::to_owned);
-        assert_eq!(lines, "error: it broke\nhint: majordomus doctor\n");
+    fn a_failure_that_names_nothing_that_helps_names_what_always_does() {
         let refused = Failure::from(Refusal::new(RefusalCode::Unavailable, "busy"));
         assert!(refused.render(str::to_owned).contains("\nhint: call again"));
     }

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use serde_json::Value;
 
-use super::report::{Exit, Failure};
+use super::report::{Failure, failures};
 use super::settings::Settings;
 use crate::floor::log;
 use crate::floor::text::is_hidden;
@@ -85,10 +85,9 @@ impl Screen {
     /// As [`Self::print`].
     pub fn written(self, outcome: io::Result<()>) -> Result<(), Failure> {
         match outcome {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(
-                Exit::Failed,
-                format!("cannot write to standard output: {error}"),
-            )),
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(failures::NO_OUTPUT.fill(&[&error]))
+            }
             _ => Ok(()),
         }
     }

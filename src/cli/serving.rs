@@ -1,11 +1,9 @@
 //! From the command line to the host, and from the host's end to the process's.
 
 use super::context::Context;
-use super::report::{Exit, Failure, Outcome};
+use super::report::{Exit, Failure, Outcome, failures};
 use crate::capabilities::Provider;
-use crate::floor::error::Chain;
-use crate::floor::fs::is_exhausted;
-use crate::host::{End, HostError, Settings};
+use crate::host::{End, Settings};
 use crate::http::Auth;
 
 /// What the host is told beside the context.
@@ -49,23 +47,7 @@ pub fn finish(end: End) -> Outcome {
         End::Done => Ok(Exit::Done),
         End::Signal(signal) => match signal_hook::low_level::emulate_default_handler(signal) {
             Ok(()) => Ok(Exit::Done),
-            Err(error) => Err(Failure::from_error(&error)),
+            Err(error) => Err(failures::NO_SIGNAL.fill(&[&error])),
         },
-    }
-}
-
-/// Says why nothing could be served.
-pub fn refuse(error: &HostError) -> Failure {
-    let failure = Failure::new(Exit::Failed, Chain(error).to_string());
-    match error {
-        HostError::NoCheckout => failure.hint("majordomus serve --repo PATH"),
-        HostError::Alone(_) | HostError::Publish(_) => failure.hint("majordomus status"),
-        HostError::Clock => failure.hint("date"),
-        HostError::Token(cause) => failure.hint(cause.hint()),
-        HostError::Registry(_) => failure.hint("majordomus validate"),
-        HostError::Runtime(cause) if is_exhausted(cause) => failure.hint("ulimit -n"),
-        HostError::Runtime(_) => failure.hint("ulimit -u"),
-        HostError::Stdio(_) => failure.hint("majordomus mcp --inspect"),
-        HostError::Bind(_) => failure.hint("ip address show lo"),
     }
 }

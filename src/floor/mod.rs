@@ -6,6 +6,7 @@ pub mod clock;
 pub mod deferred;
 pub mod error;
 pub mod fs;
+pub mod gaps;
 pub mod git;
 pub mod hex;
 pub mod json;

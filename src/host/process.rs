@@ -149,7 +149,7 @@ impl Process {
         if matches!(reason, Alone::Asked) {
             tracing::info!("{reason}");
         } else {
-            tracing::warn!(%reason, "this client is served alone");
+            tracing::warn!(%reason, hint = reason.hint(), "this client is served alone");
         }
         match AloneServer::start(&self.settings, &reason, &self.bridge.identity()) {
             Ok((server, link)) => {

@@ -65,6 +65,24 @@ impl ErrorCode {
         }
     }
 
+    /// What helps.
+    #[must_use]
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Parse | Self::InvalidRequest => {
+                "send one JSON-RPC 2.0 message, within the limits of docs/reference/limits.md"
+            }
+            Self::MethodNotFound => "docs/MCP.md has the methods of each revision",
+            Self::InvalidParams => "majordomus describe ID shows the schema and examples",
+            Self::ResourceNotFound => "resources/list, or majordomus capabilities",
+            Self::HeaderMismatch => "send the header that the body asks for, or none",
+            Self::MissingCapability => "declare it, or ask for something else",
+            Self::UnsupportedRevision => "ask in one of the revisions in `supported`",
+            Self::NotOwner => "ask again: another process takes over",
+            Self::Internal => "majordomus bug-report, and report it with what was asked",
+        }
+    }
+
     /// The number, which for one of them depends on the revision.
     #[must_use]
     pub fn number(self, revision: Revision) -> i64 {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::owner::{Owner, block_on};
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::floor::limits;
 
 /// What may be typed.
@@ -54,21 +54,18 @@ fn arguments(typed: &str) -> Result<Value, Failure> {
             .lock()
             .take(limit)
             .read_to_string(&mut read)
-            .map_err(|error| Failure::from_error(&error))?;
+            .map_err(|error| failures::UNREAD_ARGUMENTS.fill(&[&error]))?;
         read.as_str()
     } else {
         typed
     };
     if text.len() > limits::FRAME_BYTES {
-        return Err(Failure::new(Exit::Usage, "the arguments are too large"));
+        return Err(failures::LARGE_ARGUMENTS.fill(&[]));
     }
-    let wrong = |cause: String| {
-        Failure::new(Exit::Usage, cause).hint("majordomus call ID --json '{\"name\": \"value\"}'")
-    };
     match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(wrong("the arguments are not a JSON object".to_owned())),
-        Err(error) => Err(wrong(format!("the arguments are not JSON: {error}"))),
+        Ok(_) => Err(failures::NO_OBJECT.fill(&[])),
+        Err(error) => Err(failures::NO_JSON.fill(&[&error])),
     }
 }
 

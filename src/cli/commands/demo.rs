@@ -15,7 +15,7 @@ use crate::cli::client::{Client, ClientError};
 use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::owner::block_on;
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::Mark;
 use crate::floor::git;
 use crate::floor::paths::{Explicit, Site};
@@ -43,13 +43,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let folder = tempfile::Builder::new()
         .prefix("majordomus-demo-")
         .tempdir()
-        .map_err(|error| {
-            Failure::new(
-                Exit::Failed,
-                format!("there is no folder to play in: {error}"),
-            )
-            .hint("TMPDIR=PATH majordomus demo")
-        })?;
+        .map_err(|error| failures::NO_PLAYGROUND.fill(&[&error]))?;
     let root = folder.path().join("checkout");
     let site = checkout(&root)?;
     let mut teller = Teller {
@@ -66,13 +60,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 
 /// A repository where there is git, else a folder that counts as a checkout.
 fn checkout(root: &Path) -> Result<Site, Failure> {
-    let failed = |what: String| {
-        Failure::new(
-            Exit::Failed,
-            format!("the folder to play in cannot be used: {what}"),
-        )
-        .hint("TMPDIR=PATH majordomus demo")
-    };
+    let failed = |what: String| failures::BAD_PLAYGROUND.fill(&[&what]);
     std::fs::create_dir(root).map_err(|error| failed(error.to_string()))?;
     let made = git::command(root)
         .args(["init", "--quiet", "--initial-branch=main"])
@@ -126,7 +114,7 @@ impl Tools {
             offline::by_words(&registry, words)?
                 .exposure
                 .tool
-                .ok_or_else(|| Failure::new(Exit::Contract, "a tool of the demo is missing"))
+                .ok_or_else(|| failures::CONTRACT.fill(&[&"a tool of the demo is missing"]))
         };
         Ok(Self {
             announce: tool(announce::WORDS)?,
@@ -137,7 +125,8 @@ impl Tools {
 
 async fn play(site: &Site, teller: &mut Teller<'_>) -> Result<(), Failure> {
     let tools = Tools::new(site)?;
-    let program = std::env::current_exe().map_err(|error| Failure::from_error(&error))?;
+    let program =
+        std::env::current_exe().map_err(|error| failures::NO_EXECUTABLE.fill(&[&error]))?;
     let mut clients = Vec::new();
     for name in NAMES {
         let mut client = Client::start(&program, site.root()).map_err(|error| astray(&error))?;
@@ -225,9 +214,7 @@ async fn play(site: &Site, teller: &mut Teller<'_>) -> Result<(), Failure> {
     let left = match Reading::at(&site.lease_document()) {
         Reading::Absent => "have left, and no process and no document stays behind",
         _ => {
-            return Err(
-                Failure::new(Exit::Failed, "a document stayed behind").hint("majordomus doctor")
-            );
+            return Err(failures::DEMO_LEFTOVER.fill(&[]));
         }
     };
     teller.tell("all", left, json!({}))
@@ -275,10 +262,7 @@ async fn call(client: &mut Client, tool: &str, arguments: Value) -> Result<Value
         .pointer("/_meta/majordomus~1degraded")
         .and_then(Value::as_str)
     {
-        return Err(
-            Failure::new(Exit::Failed, format!("a client is served alone: {reason}"))
-                .hint("majordomus doctor"),
-        );
+        return Err(failures::DEMO_ALONE.fill(&[&reason]));
     }
     Ok(answer
         .get_mut("structuredContent")
@@ -301,10 +285,10 @@ fn owner(site: &Site) -> Result<Owner, Failure> {
                 .map(|url| format!("{}/", url.trim_end_matches('/')))
                 .unwrap_or_default(),
         }),
-        _ => Err(Failure::new(Exit::Failed, "nobody hosts the server").hint("majordomus doctor")),
+        _ => Err(failures::DEMO_NOBODY.fill(&[])),
     }
 }
 
 fn astray(error: &ClientError) -> Failure {
-    Failure::new(Exit::Failed, format!("a server of the demo {error}")).hint("majordomus doctor")
+    failures::DEMO_ASTRAY.fill(&[error])
 }

@@ -11,7 +11,7 @@ use crate::cli::arguments::Json;
 use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::reference::{self, Generated};
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Failure, Outcome, failures};
 
 /// The line by which the source tree is known.
 const PACKAGE: &str = "name = \"majordomus\"";
@@ -60,12 +60,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         return Ok(verdict(args, &stale));
     }
     if args.check && !stale.is_empty() {
-        let mut failure = Failure::new(Exit::Contract, String::new()).hint("majordomus generate");
-        failure.causes = paths
-            .iter()
-            .map(|path| format!("{path} is stale"))
-            .collect();
-        return Err(failure);
+        let stale = paths.iter().map(|path| format!("{path} is stale"));
+        return Err(failures::STALE_FILE.each(stale.collect()));
     }
     let mut text = String::new();
     for path in &paths {
@@ -92,11 +88,7 @@ fn source_tree(context: &Context) -> Result<PathBuf, Failure> {
     if is_source_tree(&root) {
         Ok(root)
     } else {
-        Err(Failure::new(
-            Exit::Failed,
-            "this checkout is not the source tree of majordomus",
-        )
-        .hint("majordomus generate --out FOLDER"))
+        Err(failures::NO_SOURCE_TREE.fill(&[]))
     }
 }
 
@@ -113,7 +105,9 @@ fn is_stale(root: &Path, file: &Generated) -> bool {
 fn write(root: &Path, file: &Generated) -> Result<(), Failure> {
     let path = root.join(&file.path);
     let failed = |error: &std::io::Error| {
-        Failure::new(Exit::Failed, format!("cannot write {}: {error}", file.path))
+        failures::NOT_WRITTEN
+            .fill(&[&file.path, error])
+            .hint(format!("ls -ld {}", file.path))
     };
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;

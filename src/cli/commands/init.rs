@@ -19,7 +19,7 @@ use self::record::{Alone, Record, Unmade};
 use crate::cli::arguments::Json;
 use crate::cli::commands::generate;
 use crate::cli::context::Context;
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::{Mark, clean};
 use crate::clients::known::{CLIENTS, COMMAND, Client};
 use crate::floor::paths::{Explicit, Site};
@@ -57,15 +57,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let site = match context.site()? {
         Some(site) => site,
         None => Site::discover(Path::new("."), Explicit::Yes)
-            .map_err(|error| Failure::from_error(&error))?
-            .ok_or_else(|| Failure::new(Exit::Failed, "this folder cannot be read"))?,
+            .map_err(|error| Failure::from(&error))?
+            .ok_or_else(|| failures::NO_CHECKOUT.fill(&[]))?,
     };
     if generate::is_source_tree(site.root()) {
-        return Err(Failure::new(
-            Exit::Failed,
-            "this is the source tree of majordomus, whose client files start a build of it",
-        )
-        .hint("majordomus generate"));
+        return Err(failures::SOURCE_TREE.fill(&[]));
     }
     let clients = if args.undo {
         Vec::new()
@@ -87,18 +83,14 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     let count = files.iter().filter(|file| file.is_change()).count();
     if count > 0 && !args.yes && !args.form.json && !agreed(count, context)? {
-        return Err(Failure::new(Exit::Failed, "nothing was written"));
+        return Err(failures::NOT_AGREED.fill(&[]));
     }
     let written = count > 0 && (args.yes || !args.form.json);
     if written {
         let alone = Alone::wait(&site)?;
         let now = plan();
         if now != files && !args.yes {
-            return Err(Failure::new(
-                Exit::Failed,
-                "nothing was written: a file is not what was shown any more",
-            )
-            .hint("the same command again"));
+            return Err(failures::CHANGED_MEANWHILE.fill(&[]));
         }
         files = now;
         let unmade = write(&site, &files, args.undo, &alone)?;
@@ -123,9 +115,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     // Files that were left alone are a failure, after everything else was done.
     let left: Vec<String> = files.iter().filter_map(File::left).collect();
     if !left.is_empty() {
-        let mut failure = Failure::new(Exit::Failed, String::new());
-        failure.causes = left;
-        return Err(failure.hint("majordomus init --json, which has the entry to add by hand"));
+        return Err(failures::LEFT_ALONE.each(left));
     }
     if written && !args.undo && !args.form.json {
         next(&files, context);
@@ -142,11 +132,7 @@ fn is_a_project(site: &Site, context: &Context) -> Result<(), Failure> {
     if !is_above_all || context.repo.is_some() {
         return Ok(());
     }
-    Err(Failure::new(
-        Exit::Failed,
-        "this is no project but the folder of all of them, and what stands here holds for each",
-    )
-    .hint("cd PROJECT, then majordomus init (or, if this one is meant: majordomus --repo . init)"))
+    Err(failures::ABOVE_ALL.fill(&[]))
 }
 
 /// The clients of this call: those that were named, else the usual ones that are in use, else all of the usual ones.
@@ -181,13 +167,10 @@ pub(super) fn is_in_use(client: &Client, root: &Path, context: &Context) -> bool
 
 /// Finds the executable as a client will.
 fn executable(context: &Context) -> Result<PathBuf, Failure> {
-    context.settings.find(Path::new(COMMAND)).ok_or_else(|| {
-        Failure::new(
-            Exit::Failed,
-            "`majordomus` is not in PATH, and clients start it by that name",
-        )
-        .hint("cargo install --path . (in the source tree; then see that ~/.cargo/bin is in PATH)")
-    })
+    context
+        .settings
+        .find(Path::new(COMMAND))
+        .ok_or_else(|| failures::NOT_INSTALLED.fill(&[]))
 }
 
 /// Prints each change as a diff, and what is left alone.
@@ -228,10 +211,7 @@ fn show(files: &[File], context: &Context) -> Result<(), Failure> {
 /// Asks at a terminal; anywhere else nobody can agree.
 fn agreed(count: usize, context: &Context) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(
-            Failure::new(Exit::Failed, "nothing was written: nobody is there to ask")
-                .hint("the same command with --yes"),
-        );
+        return Err(failures::NOBODY_TO_ASK.fill(&[]));
     }
     let files = if count == 1 {
         "this file"
@@ -243,7 +223,7 @@ fn agreed(count: usize, context: &Context) -> Result<bool, Failure> {
     io::stdin()
         .lock()
         .read_line(&mut line)
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot read the answer: {error}")))?;
+        .map_err(|error| failures::UNREAD_ANSWER.fill(&[&error]))?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 

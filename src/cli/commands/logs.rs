@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
 use crate::cli::journal::{Entry, Journal};
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::floor::error::Chain;
 use crate::floor::fs::FileError;
 use crate::floor::paths::Site;
@@ -46,11 +46,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             let last: Vec<Value> = last.iter().map(Entry::json).collect();
             context.screen.json(&last.into())?;
         } else if entries.is_empty() {
-            return Err(Failure::new(
-                Exit::Failed,
-                "no server has logged anything in this checkout",
-            )
-            .hint("majordomus status"));
+            return Err(failures::NO_LOG.fill(&[]));
         } else {
             context.screen.print(&text(last, args.form))?;
         }
@@ -80,13 +76,7 @@ fn text(entries: &[Entry], form: Json) -> String {
 }
 
 fn watch(site: &Site) -> Result<(notify::RecommendedWatcher, mpsc::Receiver<()>), Failure> {
-    let failed = |reason: String| {
-        Failure::new(
-            Exit::Failed,
-            format!("the log cannot be followed: {reason}"),
-        )
-        .hint("majordomus logs")
-    };
+    let failed = |reason: String| failures::NOT_FOLLOWED.fill(&[&reason]);
     site.prepare()
         .map_err(|error| failed(Chain(&error).to_string()))?;
     let (tell, news) = mpsc::channel();
@@ -105,5 +95,7 @@ fn watch(site: &Site) -> Result<(notify::RecommendedWatcher, mpsc::Receiver<()>)
 
 fn unreadable(site: &Site, error: &FileError) -> Failure {
     let shown = site.shown(&site.log());
-    Failure::new(Exit::Failed, format!("{shown} {}", Chain(error))).hint(format!("ls -l {shown}"))
+    failures::UNREAD_LOG
+        .fill(&[&shown, &Chain(error)])
+        .hint(format!("ls -l {shown}"))
 }

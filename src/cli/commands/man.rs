@@ -5,7 +5,7 @@ use clap_mangen::Man;
 
 use crate::cli::arguments::Arguments;
 use crate::cli::context::Context;
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Outcome, failures};
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -29,9 +29,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             context.screen.print(&text)?;
             Ok(Exit::Done)
         }
-        None => {
-            Err(Failure::new(Exit::Usage, "there is no such command").hint("majordomus --help"))
-        }
+        None => Err(failures::NO_COMMAND.fill(&[])),
     }
 }
 

@@ -59,7 +59,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     )?;
     match host::run(&settings) {
         Ok(end) => serving::finish(end),
-        Err(error) => Err(serving::refuse(&error)),
+        Err(error) => Err((&error).into()),
     }
 }
 

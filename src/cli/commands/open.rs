@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
 use crate::cli::owner::{Owner, block_on};
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Outcome, failures};
 use crate::floor::fs;
 use crate::floor::paths::Site;
 
@@ -58,10 +58,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let file = page_file(&site);
     let html = redirect(&format!("{base}{}#code={code}", args.page.path()));
     fs::replace(&file, html.as_bytes()).map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("cannot write {}: {error}", site.shown(&file)),
-        )
+        let shown = site.shown(&file);
+        failures::NOT_WRITTEN
+            .fill(&[&shown, &error])
+            .hint(format!("ls -ld {shown}"))
     })?;
     let opened = context
         .settings

@@ -58,6 +58,6 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             ));
             Ok(Exit::Done)
         }
-        Err(error) => Err(serving::refuse(&error)),
+        Err(error) => Err((&error).into()),
     }
 }

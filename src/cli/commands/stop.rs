@@ -13,7 +13,7 @@ use crate::cli::arguments::Json;
 use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::owner::{Owner, block_on};
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Outcome, failures};
 use crate::floor::paths::Site;
 use crate::lease::document::{Reading, State};
 
@@ -69,9 +69,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.screen.print(&format!("{}\n", words(&end)))?;
     }
     if end == End::Unsure {
-        return Err(
-            Failure::new(Exit::Failed, words(&end)).hint("majordomus status, then stop again")
-        );
+        return Err(failures::NOT_STOPPED.fill(&[]));
     }
     Ok(Exit::Done)
 }

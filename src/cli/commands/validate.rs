@@ -6,7 +6,7 @@ use crate::cli::arguments::Json;
 use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::reference::contract;
-use crate::cli::report::{Exit, Failure, Outcome};
+use crate::cli::report::{Exit, Outcome, failures};
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -44,7 +44,5 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         ))?;
         return Ok(Exit::Done);
     }
-    let mut failure = Failure::new(Exit::Contract, String::new());
-    failure.causes = violations;
-    Err(failure)
+    Err(failures::CONTRACT.each(violations))
 }

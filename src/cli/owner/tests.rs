@@ -23,7 +23,7 @@ fn a_problem_becomes_a_failure_with_its_hint() {
     let body = br#"{"title":"Not Found","detail":"no such thing","hint":"look\u001b"}"#;
     let failure = answer(StatusCode::NOT_FOUND, body).unwrap_err();
     assert_eq!(failure.causes, ["no such thing"]);
-    assert_eq!(failure.hints, ["look\u{fffd}"]);
+    assert_eq!(failure.hints(), ["look\u{fffd}"]);
     assert_eq!(failure.exit, Exit::Failed);
     assert_eq!(
         answer(StatusCode::CONFLICT, b"x").unwrap_err().exit,
@@ -231,5 +231,8 @@ fn a_proven_owner_is_called_by_its_routes_on_the_connection_that_it_proved() {
     assert_eq!(write["line"], "POST /api/v1/write HTTP/1.1");
     assert_eq!(write["body"], "{\"text\":\"a&b\",\"words\":[\"x\",\"y\"]}");
     assert_eq!(code, "abc");
-    assert_eq!(refused.unwrap_err().hints, ["majordomus describe test.it"]);
+    assert_eq!(
+        refused.unwrap_err().hints(),
+        ["majordomus describe test.it"]
+    );
 }

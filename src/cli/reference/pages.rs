@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::markdown::{self, code, table};
-use crate::cli::report::Exit;
+use crate::bridge::alone::Alone;
+use crate::cli::report::{Exit, failures};
 use crate::cli::settings::{Reader, VARIABLES};
-use crate::floor::limits;
+use crate::floor::{gaps, limits};
 use crate::http::problem;
 use crate::mcp::{ErrorCode, Revision};
 use crate::registry::call::RefusalCode;
@@ -153,7 +154,7 @@ pub fn errors() -> String {
     text.push_str(&table(&["code", "meaning", "hint", "exit"], &rows));
     text.push_str("## JSON-RPC\n\n");
     let rows: Vec<Vec<String>> = ErrorCode::ALL.iter().map(|each| json_rpc(*each)).collect();
-    text.push_str(&table(&["code", "meaning"], &rows));
+    text.push_str(&table(&["code", "meaning", "hint"], &rows));
     text.push_str("## HTTP\n\n");
     let rows: Vec<Vec<String>> = problem::table()
         .map(|(word, status, title, hint)| {
@@ -166,6 +167,27 @@ pub fn errors() -> String {
         })
         .collect();
     text.push_str(&table(&["code", "status", "title", "hint"], &rows));
+    text.push_str("## Commands\n\n");
+    text.push_str("`…` stands for what only the moment knows; a hint then names it too.\n\n");
+    let rows: Vec<Vec<String>> = failures::ALL
+        .iter()
+        // What another table has is passed on as it is.
+        .filter(|kind| kind.text != String::from(gaps::GAP))
+        .map(|kind| {
+            let exit = kind.exit.code().to_string();
+            vec![exit, kind.text.to_owned(), kind.hint.to_owned()]
+        })
+        .collect();
+    text.push_str(&table(&["exit", "text", "hint"], &rows));
+    text.push_str("## Served alone\n\n");
+    text.push_str(
+        "What `mcp` says on standard error, and in each answer that it gives alone, \
+         while its client is not served together with the others.\n\n",
+    );
+    let rows: Vec<Vec<String>> = Alone::table()
+        .map(|(text, hint)| vec![text.to_owned(), hint.to_owned()])
+        .collect();
+    text.push_str(&table(&["text", "hint"], &rows));
     text.trim_end().to_owned() + "\n"
 }
 
@@ -179,5 +201,5 @@ fn json_rpc(each: ErrorCode) -> Vec<String> {
     } else {
         format!("{number}; {older} before {}", newest.as_str())
     };
-    vec![shown, each.meaning().to_owned()]
+    vec![shown, each.meaning().to_owned(), each.hint().to_owned()]
 }

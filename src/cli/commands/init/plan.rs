@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::record::Record;
-use crate::cli::report::{Exit, Failure};
+use crate::cli::report::{Failure, failures};
 use crate::clients::known::{CLIENTS, Client};
 use crate::clients::merge::{self, Found, LONGEST};
 use crate::floor::fs::{self, FileError};
@@ -85,7 +85,8 @@ impl File {
     pub(super) fn apply(&self, site: &Site) -> Result<(), Failure> {
         let path = site.root().join(self.path);
         let failed = |error: std::io::Error| {
-            Failure::new(Exit::Failed, format!("cannot write {}: {error}", self.path))
+            failures::NOT_WRITTEN
+                .fill(&[&self.path, &error])
                 .hint(format!("ls -ld {}", self.path))
         };
         match &self.change {

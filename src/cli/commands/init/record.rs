@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{self, File};
-use crate::cli::report::{Exit, Failure};
+use crate::cli::report::{Failure, failures};
 use crate::clients::merge::LONGEST;
 use crate::floor::fs;
 use crate::floor::paths::Site;
@@ -73,11 +73,7 @@ impl Record {
         let text = serde_json::to_vec(self).unwrap_or_default();
         fs::replace(&path, &text).map(drop).map_err(|error| {
             let shown = site.shown(&path);
-            Failure::new(
-                Exit::Failed,
-                format!("nothing was written: {shown}: {error}"),
-            )
-            .hint("df -h .")
+            failures::NO_RECORD.fill(&[&shown, &error])
         })
     }
 
@@ -106,10 +102,10 @@ impl Record {
         let path = site.init_record();
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Failure::new(
-                    Exit::Failed,
-                    format!("cannot remove {}: {error}", site.shown(&path)),
-                ));
+                let shown = site.shown(&path);
+                return Err(failures::NOT_REMOVED
+                    .fill(&[&shown, &error])
+                    .hint(format!("ls -ld {shown}")));
             }
             _ => {}
         }
@@ -170,10 +166,7 @@ impl Alone {
     /// Makes the state folder and waits for its turn. Where a folder cannot be locked, nobody waits.
     pub(super) fn wait(site: &Site) -> Result<Self, Failure> {
         let made_checkout = site.checkout().is_none() && !site.root().join(".ai").exists();
-        site.prepare().map_err(|error| {
-            let hint = error.hint();
-            Failure::from_error(&error).hint(hint)
-        })?;
+        site.prepare().map_err(|error| Failure::from(&error))?;
         let folder = std::fs::File::open(site.state_dir()).ok();
         let locked = folder.filter(|folder| folder.lock().is_ok());
         fs::sweep(&site.init_record());

@@ -1,0 +1,183 @@
+//! Every failure of a command, in one table: what it says, what helps, and how the process ends.
+//!
+//! A text and its hint are written once, here, and the reference prints them from here. No command can fail in any other
+//! words, since only a [`Kind`] makes a [`Failure`]; what a server refuses has tables of its own
+//! ([`crate::registry::call::RefusalCode`], [`mod@crate::http::problem`]).
+
+use std::error::Error;
+use std::fmt::Display;
+
+use super::{Exit, Failure};
+use crate::floor::error::Chain;
+use crate::floor::gaps;
+
+/// One way to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// How the process ends.
+    pub exit: Exit,
+    /// The cause: lower case, without a full stop, with a [`gaps::GAP`] for each thing that only the moment knows.
+    pub text: &'static str,
+    /// What helps; a failure that knows better says that instead.
+    pub hint: &'static str,
+}
+
+impl Kind {
+    /// Fails with the text, its gaps filled in their order.
+    pub fn fill(self, gaps: &[&dyn Display]) -> Failure {
+        Failure::because(self, vec![gaps::fill(self.text, gaps)])
+    }
+
+    /// Fails with what `error` and its sources say, which the text describes.
+    pub fn told(self, error: &dyn Error) -> Failure {
+        let cause = Chain(error).to_string();
+        debug_assert!(self.fits(&cause), "{cause:?} is not {:?}", self.text);
+        Failure::because(self, vec![cause])
+    }
+
+    /// Fails with several causes at once, each of which the text describes.
+    pub fn each(self, causes: Vec<String>) -> Failure {
+        debug_assert!(
+            causes.iter().all(|cause| self.fits(cause)),
+            "{causes:?} are not {:?}",
+            self.text
+        );
+        Failure::because(self, causes)
+    }
+
+    fn fits(self, cause: &str) -> bool {
+        gaps::fits(self.text, cause)
+    }
+}
+
+macro_rules! failures {
+    ($($name:ident = $exit:ident, $text:literal, $hint:literal;)*) => {
+        $(
+            #[doc = $text]
+            pub const $name: Kind = Kind { exit: Exit::$exit, text: $text, hint: $hint };
+        )*
+
+        /// Every kind, in the order of the reference.
+        pub const ALL: &[Kind] = &[$($name),*];
+    };
+}
+
+#[rustfmt::skip]
+failures! {
+    // The place.
+    NO_CHECKOUT = Failed, "there is no checkout here: no git repository and no folder `.ai` up to the root", "majordomus --repo PATH, with a folder of a checkout";
+    NO_FOLDER = Failed, "… is not a folder that can be opened: …", "majordomus --repo PATH, with a folder of a checkout";
+    MOVED = Failed, "the checkout was moved or removed", "start its clients again in the folder where it is now";
+    UNMADE_FOLDER = Failed, "cannot make …: …", "ls -ld PATH";
+    ESCAPING_FOLDER = Failed, "… is a symbolic link out of the checkout", "rm PATH";
+
+    // The server that a command asks.
+    ABSENT = Failed, "no server runs in this checkout", "majordomus serve, or open an MCP client in this checkout";
+    UNREADABLE = Failed, "no server runs in this checkout: server.json …", "majordomus serve, or open an MCP client in this checkout";
+    COPIED = Failed, "the checkout was moved or copied: its server.json is of where it was written, and no server runs here", "start its clients again in the folder where it is now";
+    FOREIGN = Failed, "the checkout's server runs under another kernel or in another container", "run the command where the server runs";
+    DRAINING = Failed, "the checkout's last server has left, and none has taken over yet", "majordomus serve, or open an MCP client in this checkout";
+    STARTING = Failed, "the checkout's server is starting", "the same command again";
+    STALE = Failed, "server.json is left over: nothing answers at its address (…)", "majordomus serve, or open an MCP client in this checkout";
+    UNPROVEN = Failed, "server.json is left over: what answers at its address is not this checkout's server", "majordomus serve, or open an MCP client in this checkout";
+    SILENT = Failed, "the checkout's server, process …, does not answer; it may be stopped", "ps -o pid,stat,args -p PID";
+    LEFT = Failed, "the server has left: …", "majordomus status";
+    BROKEN_ANSWER = Failed, "the server's answer broke off: …", "majordomus status";
+    NO_JSON_ANSWER = Failed, "the server's answer is not JSON: …", "majordomus status";
+    NO_CODE = Failed, "the server gave no sign-in code", "majordomus status";
+    NOT_STOPPED = Failed, "the server was told to stop, and is still there after 5 s", "majordomus status, then stop again";
+
+    // The token.
+    NO_TOKEN = Failed, "there is no token …", "majordomus mcp";
+    UNREAD_TOKEN = Failed, "the token … cannot be read: …", "ls -l PATH";
+    FOREIGN_TOKEN = Failed, "the token … belongs to user …, not to user …", "ls -l PATH";
+    OPEN_TOKEN = Failed, "the token … is open to others (mode …, not 600)", "rm PATH, then start the clients again";
+    DAMAGED_TOKEN = Failed, "the token … is damaged", "rm PATH, then start the clients again";
+    UNMADE_TOKEN = Failed, "cannot make the token …: …", "ls -l PATH";
+
+    // A server that cannot be started.
+    NO_RUNTIME = Failed, "the system gives no runtime: …", "ulimit -u; ulimit -n";
+    NO_STDIO = Failed, "standard input or output cannot be used: …", "majordomus mcp --inspect";
+    OLD_CLOCK = Failed, "the clock stands before 1970, where HTTP has no dates", "date";
+    NO_PORT = Failed, "no port of 127.0.0.1 can be listened on: …", "ip address show lo";
+    BAD_REGISTRY = Failed, "the registry does not hold: …", "majordomus validate";
+    TOKEN_UNUSABLE = Failed, "the token cannot be read or made: …", "ls -l PATH";
+    UNPUBLISHED = Failed, "the lease cannot be published: …", "majordomus status";
+    NOT_SHARED = Failed, "…", "majordomus status";
+    NOTHING_TO_SERVE = Failed, "there is no checkout here", "majordomus serve --repo PATH";
+    NO_SIGNAL = Failed, "the process cannot die of its signal: …", "majordomus status";
+
+    // What was typed.
+    NO_CAPABILITY = Failed, "there is no capability `…`", "majordomus capabilities";
+    NO_ROUTE = Failed, "`…` has no HTTP route to call it by", "majordomus describe ID";
+    NO_COMMAND = Usage, "there is no such command", "majordomus --help";
+    UNREAD_ARGUMENTS = Failed, "the arguments cannot be read: …", "majordomus call ID --json '{\"name\": \"value\"}'";
+    LARGE_ARGUMENTS = Usage, "the arguments are too large", "docs/reference/limits.md has every limit";
+    NO_OBJECT = Usage, "the arguments are not a JSON object", "majordomus call ID --json '{\"name\": \"value\"}'";
+    NO_JSON = Usage, "the arguments are not JSON: …", "majordomus call ID --json '{\"name\": \"value\"}'";
+
+    // What is written.
+    NO_OUTPUT = Failed, "cannot write to standard output: …", "df -h";
+    NOT_WRITTEN = Failed, "cannot write …: …", "ls -ld PATH";
+    NOT_REMOVED = Failed, "cannot remove …: …", "ls -ld PATH";
+
+    // `logs`.
+    NO_LOG = Failed, "no server has logged anything in this checkout", "majordomus status";
+    UNREAD_LOG = Failed, "cannot read …: it …", "ls -l PATH";
+    NOT_FOLLOWED = Failed, "the log cannot be followed: …", "majordomus logs";
+
+    // `init`.
+    SOURCE_TREE = Failed, "this is the source tree of majordomus, whose client files start a build of it", "majordomus generate";
+    ABOVE_ALL = Failed, "this is no project but the folder of all of them, and what stands here holds for each", "cd PROJECT, then majordomus init (or, if this one is meant: majordomus --repo . init)";
+    NOT_INSTALLED = Failed, "`majordomus` is not in PATH, and clients start it by that name", "cargo install --path . (in the source tree; then see that ~/.cargo/bin is in PATH)";
+    NOT_AGREED = Failed, "nothing was written", "majordomus init, and answer y";
+    NOBODY_TO_ASK = Failed, "nothing was written: nobody is there to ask", "the same command with --yes";
+    UNREAD_ANSWER = Failed, "nothing was written: the answer cannot be read: …", "the same command with --yes";
+    CHANGED_MEANWHILE = Failed, "nothing was written: a file is not what was shown any more", "the same command again";
+    NO_RECORD = Failed, "nothing was written: …: …", "df -h";
+    LEFT_ALONE = Failed, "… …, and is left as it is", "majordomus init --json, which has the entry to add by hand";
+
+    // `demo`.
+    NO_PLAYGROUND = Failed, "there is no folder to play in: …", "TMPDIR=PATH majordomus demo";
+    BAD_PLAYGROUND = Failed, "the folder to play in cannot be used: …", "TMPDIR=PATH majordomus demo";
+    DEMO_ALONE = Failed, "a client is served alone: …", "majordomus doctor";
+    DEMO_ASTRAY = Failed, "a server of the demo …", "majordomus doctor";
+    DEMO_NOBODY = Failed, "nobody hosts the server", "majordomus doctor";
+    DEMO_LEFTOVER = Failed, "a document stayed behind", "majordomus doctor";
+    NO_EXECUTABLE = Failed, "this executable cannot be found again: …", "command -v majordomus";
+
+    // Contracts.
+    STALE_FILE = Contract, "… is stale", "majordomus generate";
+    NO_SOURCE_TREE = Failed, "this checkout is not the source tree of majordomus", "majordomus generate --out FOLDER";
+    CONTRACT = Contract, "…", "majordomus bug-report (a build that says this has a bug)";
+    NOT_EXPOSED = Contract, "no capability is exposed as `majordomus …`", "majordomus validate";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{ALL, Kind, NOT_WRITTEN};
+
+    #[test]
+    fn a_text_is_lower_case_has_no_full_stop_and_stands_once() {
+        let texts: BTreeSet<&str> = ALL.iter().map(|kind| kind.text).collect();
+        let open = ALL.iter().filter(|kind| kind.text == "…").count();
+        assert_eq!(texts.len(), ALL.len() - open + 1);
+        for Kind { text, hint, .. } in ALL {
+            assert!(!text.starts_with(char::is_uppercase), "{text}");
+            assert!(!text.ends_with('.'), "{text}");
+            assert!(!hint.is_empty() && !hint.ends_with('.'), "{text}: {hint}");
+            assert!(!hint.contains('…'), "{text}: {hint}");
+            assert!(!text.to_lowercase().contains("unexpected"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_failure_says_its_text_and_what_helps() {
+        assert_eq!(
+            NOT_WRITTEN.fill(&[&"a", &"no room"]).render(str::to_owned),
+            "error: cannot write a: no room\nhint: ls -ld PATH\n"
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! Texts with gaps: what is said stands once, in a table, with a [`GAP`] for each thing that only the moment knows.
+
+use std::fmt::Display;
+
+/// Stands in a text for what only the moment knows.
+pub const GAP: char = '…';
+
+/// Fills the gaps of `text` in their order. One value for each gap, no more and no fewer: anything else is a mistake of
+/// the caller, which a debug build ends with.
+#[must_use]
+pub fn fill(text: &str, values: &[&dyn Display]) -> String {
+    debug_assert_eq!(
+        text.matches(GAP).count(),
+        values.len(),
+        "each gap of {text:?} takes a value"
+    );
+    let mut pieces = text.split(GAP);
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    let mut values = values.iter();
+    for piece in pieces {
+        filled.extend(values.next().map(ToString::to_string));
+        filled.push_str(piece);
+    }
+    filled
+}
+
+/// Whether `filled` is `text` with something in its gaps.
+#[must_use]
+pub fn fits(text: &str, filled: &str) -> bool {
+    let (first, pieces) = text.split_once(GAP).unwrap_or((text, ""));
+    let Some(mut rest) = filled.strip_prefix(first) else {
+        return false;
+    };
+    if first == text {
+        return rest.is_empty();
+    }
+    let (middle, last) = pieces.rsplit_once(GAP).unwrap_or(("", pieces));
+    for piece in middle.split(GAP) {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fill, fits};
+
+    #[test]
+    fn gaps_are_filled_in_their_order() {
+        assert_eq!(fill("cannot write …: …", &[&"a", &7]), "cannot write a: 7");
+        assert_eq!(fill("nothing to say", &[]), "nothing to say");
+        assert_eq!(fill("…", &[&"all"]), "all");
+    }
+
+    #[test]
+    #[should_panic(expected = "takes a value")]
+    fn a_gap_that_nothing_fills_is_a_mistake() {
+        let _text = fill("cannot write …: …", &[&"a"]);
+    }
+
+    #[test]
+    fn a_text_fits_what_it_says_and_nothing_else() {
+        for (text, filled) in [
+            ("cannot write …: …", "cannot write a: no: room"),
+            ("… is stale", "a is stale is stale"),
+            ("… …, and stays", "a b, and stays"),
+            ("…", "anything"),
+            ("plain", "plain"),
+        ] {
+            assert!(fits(text, filled), "{text:?} {filled:?}");
+        }
+        for (text, filled) in [
+            ("… is stale", "a is stale now"),
+            ("cannot write …: …", "cannot read a: no room"),
+            ("cannot write …: …", "cannot write a"),
+            ("plain", "plain and more"),
+        ] {
+            assert!(!fits(text, filled), "{text:?} {filled:?}");
+        }
+    }
+}
