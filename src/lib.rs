@@ -16,4 +16,5 @@ pub mod http;
 pub mod lease;
 pub mod link;
 pub mod mcp;
+pub mod memory;
 pub mod registry;

@@ -13,6 +13,7 @@ const ORDER: &[&str] = &[
     "capabilities",
     "board",
     "registry",
+    "memory",
     "clients",
     "lease",
     "link",
