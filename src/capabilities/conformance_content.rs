@@ -1,29 +1,23 @@
 //! What the protocol's conformance suites ask of a server, as far as it only answers: tools, resources and prompts with
-//! every kind of content, a log, progress, lists that change.
+//! every kind of content.
 //!
 //! Names and texts are the suites' own (`@modelcontextprotocol/conformance`, the scenarios of `server`), but for
 //! `test_resource_link`, a kind of content that they leave out.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::declare::{Nothing, answer, query, read};
-use super::services::Services;
 use crate::registry::content::{Contents, Message, Messages, audio, embedded, image, link, text};
 use crate::registry::{
-    Answer, Call, Capability, Example, Form, Handler, Kind, Level, List, Refusal, RefusalCode,
+    Answer, Call, Capability, Example, Form, Handler, Kind, Refusal, RefusalCode,
 };
 
 /// A red point.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 /// Silence.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
-/// Between two signs of life.
-const STEP: Duration = Duration::from_millis(50);
 /// A tool's answer is shown to no resource.
 const BLOCKS: Form = Form::Content {
     media: "text/plain",
@@ -57,9 +51,8 @@ struct Which {
 }
 
 /// Declares the group.
-pub(super) fn capabilities(services: &Services) -> Vec<Capability> {
+pub(super) fn capabilities() -> Vec<Capability> {
     let mut all = blocks();
-    all.extend(signs_of_life(services));
     all.extend(schemas());
     all.extend(resources());
     all.extend(prompts());
@@ -131,83 +124,6 @@ fn blocks() -> Vec<Capability> {
             }),
         ),
     ]
-}
-
-fn signs_of_life(services: &Services) -> Vec<Capability> {
-    let mut logging = tool::<Nothing>(
-        "suite.logging",
-        "test_tool_with_logging",
-        Handler::task(log),
-    );
-    let mut short = tool::<Nothing>(
-        "suite.log_once",
-        "test_logging_tool",
-        Handler::inline(|call| {
-            call.client
-                .log(Level::Info, &json!("Tool execution started"));
-            contents(vec![text("logged")])
-        }),
-    );
-    (logging.logs, short.logs) = (true, true);
-    let mut all = vec![
-        logging,
-        short,
-        tool::<Nothing>(
-            "suite.progress",
-            "test_tool_with_progress",
-            Handler::task(progress),
-        ),
-    ];
-    for (id, name, list) in [
-        (
-            "suite.tools_change",
-            "test_trigger_tool_change",
-            List::Tools,
-        ),
-        (
-            "suite.prompts_change",
-            "test_trigger_prompt_change",
-            List::Prompts,
-        ),
-    ] {
-        let changes = services.changes.clone();
-        all.push(tool::<Nothing>(
-            id,
-            name,
-            Handler::inline(move |_| {
-                changes.list_changed(list);
-                contents(vec![text("told")])
-            }),
-        ));
-    }
-    all
-}
-
-async fn log(call: Call) -> Answer {
-    for (index, what) in [
-        "Tool execution started",
-        "Tool processing data",
-        "Tool execution completed",
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        if index > 0 {
-            drop(timeout(STEP, call.cancel.cancelled()).await);
-        }
-        call.client.log(Level::Info, &json!(what));
-    }
-    contents(vec![text("Tool with logging executed successfully")])
-}
-
-async fn progress(call: Call) -> Answer {
-    for done in [0.0, 50.0, 100.0] {
-        if done > 0.0 {
-            drop(timeout(STEP, call.cancel.cancelled()).await);
-        }
-        call.progress.report(done, Some(100.0), None);
-    }
-    contents(vec![text("Tool with progress executed successfully")])
 }
 
 fn schemas() -> Vec<Capability> {

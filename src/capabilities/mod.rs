@@ -11,6 +11,7 @@ mod book;
 pub mod conformance;
 mod conformance_asking;
 mod conformance_content;
+mod conformance_signs;
 mod declare;
 pub mod peers;
 pub mod repository;
@@ -39,7 +40,8 @@ pub fn registry(services: &Services) -> Result<Arc<Registry>, RegistryError> {
     declared.extend(book::capabilities(&book));
     if services.provider == Provider::Conformance {
         declared.extend(conformance::capabilities(services));
-        declared.extend(conformance_content::capabilities(services));
+        declared.extend(conformance_content::capabilities());
+        declared.extend(conformance_signs::capabilities(services));
         declared.extend(conformance_asking::capabilities());
     }
     let registry = Arc::new(Registry::new(declared)?);

@@ -1,6 +1,7 @@
 //! How a capability asks its client: a request of ours in the legacy era, a result that wants input in the modern one.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -19,6 +20,8 @@ pub(super) struct Asking {
     about: u64,
     logger: &'static str,
     modern: bool,
+    /// The client comes back to a stream that was closed before its answer.
+    polls: bool,
     /// What the client declared.
     can: Value,
     /// The least level that it wants to hear.
@@ -60,6 +63,7 @@ impl Asking {
             about: turn.request.number,
             logger: capability.id,
             modern,
+            polls: turn.revision.polls(),
             can,
             level: logging::wanted(turn)?,
             given,
@@ -157,6 +161,12 @@ impl Port for Asking {
     fn log(&self, level: Level, data: &Value) {
         if self.level.is_some_and(|least| level >= least) {
             logging::tell(&self.session, self.about, self.logger, level, data);
+        }
+    }
+
+    fn disconnect(&self, wait: Duration) {
+        if self.polls {
+            self.session.outbound.disconnect(self.about, wait);
         }
     }
 }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::outbound::Outbound;
 use super::revision::Revision;
-use super::session::{Outbound, Session};
+use super::session::Session;
 use crate::floor::limits::CLIENT_ABILITIES_BYTES;
 use crate::registry::{Caller, Level, Wish};
 

@@ -5,8 +5,9 @@
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
+use super::outbound::Message;
 use super::reply::{Failure, Keep, Outcome, Success};
-use super::session::{Message, Session};
+use super::session::Session;
 use crate::floor::jsonrpc;
 use crate::registry::Level;
 

@@ -20,6 +20,7 @@ mod kept;
 mod lists;
 mod logging;
 mod opening;
+mod outbound;
 mod prompts;
 mod reply;
 mod revision;
@@ -30,7 +31,8 @@ mod tools;
 
 pub use engine::{About, Admission, Engine, Request, Standing};
 pub use error_code::ErrorCode;
+pub use outbound::{Message, Outbound};
 pub use reply::{Keep, Reply};
 pub use revision::Revision;
-pub use session::{Message, Outbound, Running, Session};
+pub use session::{Running, Session};
 pub use state::Seal;

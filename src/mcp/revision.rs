@@ -54,6 +54,13 @@ impl Revision {
         self == Self::V20260728
     }
 
+    /// Whether a server may close a stream before its answer: its clients come back with the last event that they saw,
+    /// and take a first one that is nothing but an id. *Source:* SEP-1699.
+    #[must_use]
+    pub fn polls(self) -> bool {
+        self == Self::V20251125
+    }
+
     /// The revision that answers an `initialize` asking for `asked`: the same if it is known and legacy, else our
     /// newest legacy one.
     #[must_use]

@@ -1,68 +1,21 @@
 //! One client's conversation: who it is, what it subscribed to, and what of it is running.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::unavailable;
+use super::outbound::{Message, Outbound};
 use super::revision::Revision;
 use super::subscriptions::Listen;
 use crate::floor::jsonrpc::{self, Frame, Kind};
 use crate::floor::limits::{QUESTION, QUESTIONS};
 use crate::registry::caller::{Caller, PeerId};
 use crate::registry::{Level, Refusal, RefusalCode};
-
-/// A message from the server to the client.
-#[derive(Debug, Clone)]
-pub struct Message {
-    /// The number of the request that it is about; 0 for none.
-    pub about: u64,
-    /// What it says that a later message with the same key makes obsolete, such as a resource's URI. Under pressure a
-    /// carrier may keep only the newest of a key.
-    pub coalesce: Option<String>,
-    /// The JSON-RPC notification or request.
-    pub json: Bytes,
-}
-
-/// Where a session's messages leave. The carrier's function returns at once, bounds what waits, and says whether it
-/// took the message: one that it did not take reaches nobody.
-#[derive(Clone)]
-pub struct Outbound(Arc<dyn Fn(Message) -> bool + Send + Sync>);
-
-impl Outbound {
-    /// Sends through `f`.
-    pub fn to(f: impl Fn(Message) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(f))
-    }
-
-    /// Drops every message: for carriers without a way back.
-    #[must_use]
-    pub fn none() -> Self {
-        Self::to(|_| false)
-    }
-
-    /// Says something that is worth nothing to a client that does not hear it.
-    pub(super) fn send(&self, message: Message) {
-        let _taken = self.takes(message);
-    }
-
-    /// Says something, and whether it is on its way.
-    fn takes(&self, message: Message) -> bool {
-        (self.0)(message)
-    }
-}
-
-impl fmt::Debug for Outbound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Outbound")
-    }
-}
 
 /// One client's conversation.
 #[derive(Debug)]

@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
 use super::error_code::ErrorCode;
+use super::outbound::Message;
 use super::reply::{Failure, Keep, Outcome, Success};
-use super::session::{Message, Session};
+use super::session::Session;
 use super::tools::{unknown_resource, uri_of};
 use crate::floor::jsonrpc;
 use crate::floor::limits::LISTENS;

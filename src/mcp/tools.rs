@@ -10,9 +10,9 @@ use super::asking::Asking;
 use super::blocks::fitting;
 use super::engine::{Engine, Standing, Turn};
 use super::error_code::ErrorCode;
+use super::outbound::Message;
 use super::reply::{Block, Body, Failure, Keep, Outcome, Success, ToolResult};
 use super::revision::Revision;
-use super::session::Message;
 use crate::floor::text::shown;
 use crate::floor::{hex, jsonrpc};
 use crate::registry::{

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -120,6 +121,9 @@ pub trait Port: Send + Sync {
 
     /// Tells, if the client wants messages of this level.
     fn log(&self, level: Level, data: &Value);
+
+    /// Lets the client go until it comes back after `wait`, where it can.
+    fn disconnect(&self, wait: Duration);
 }
 
 /// The client of one call.
@@ -174,6 +178,16 @@ impl Client {
     pub fn log(&self, level: Level, data: &Value) {
         if let Some(port) = &self.0 {
             port.log(level, data);
+        }
+    }
+
+    /// Lets go of its connection while the call goes on: the client comes back after `wait` for what is said from now on,
+    /// the answer included. For a call that takes its time and would hold a connection for nothing. Does nothing where no
+    /// connection is held for one call (stdio), or its client could not come back (plain HTTP, revisions without it).
+    /// *Source:* MCP 2025-11-25 `basic/transports`, "Sending Messages to the Server"; SEP-1699.
+    pub fn disconnect(&self, wait: Duration) {
+        if let Some(port) = &self.0 {
+            port.disconnect(wait);
         }
     }
 }

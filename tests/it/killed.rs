@@ -304,3 +304,24 @@ fn a_direct_client_whose_call_reported_its_progress_calls_the_next_owner() {
         "{reports:?}"
     );
 }
+
+/// Guards I6.
+#[test]
+fn a_direct_client_that_was_let_go_calls_the_next_owner() {
+    let pair = Pair::new();
+    let http = pair.repository.http();
+    let session = http.session("direct", &json!({}));
+    let long = frames::call("test_reconnection", &json!({ "ms": 600_000 }));
+    let mut stream = session.ask("tools/call", &long);
+    let text = stream.text();
+    let id = text.lines().find_map(|line| line.strip_prefix("id: "));
+    let id = id.expect("an event to come back with");
+    pair.kill();
+    // The call died with its owner. What is told there is the session's own news.
+    let again = session.clone().with("Last-Event-ID", id).get("/mcp");
+    assert_eq!(
+        again.expects(200).header("content-type"),
+        Some("text/event-stream")
+    );
+    next_call_works(&session, &http);
+}

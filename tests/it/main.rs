@@ -46,6 +46,7 @@ mod mcp_schemas;
 mod openapi;
 mod peers;
 mod places;
+mod polling;
 mod removed;
 mod security;
 mod serve;

@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 
-use super::{answer, headers, legacy, modern};
+use super::{answer, headers, legacy, legacy_streams, modern};
 use crate::floor::jsonrpc::Frame;
 use crate::http::body::{self, Bound};
 use crate::http::problem::{Code, Problem};
@@ -30,7 +30,7 @@ pub(crate) async fn mcp(State(http): State<Arc<Http>>, request: Request) -> Resp
         Method::POST => post(&http, request, &credential, http.live()).await,
         Method::GET if !modern => {
             let (head, _) = request.into_parts();
-            legacy::stream(&http, &head, http.live()).await
+            legacy_streams::stream(&http, &head, http.live()).await
         }
         Method::DELETE if !modern => legacy::end(&http, request.headers()).await,
         _ => Problem::new(

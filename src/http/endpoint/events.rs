@@ -2,12 +2,14 @@
 //!
 //! A request that is not answered within a second becomes one, since clients give up on a header that does not come; a
 //! subscription is one from the start. A comment every fifteen seconds keeps idle connections open and finds dead
-//! ones. Events of a session's streams carry ids, with which a client comes back behind the last one that it saw.
+//! ones. Events of a session's streams carry ids, with which a client comes back behind the last one that it saw, be it that
+//! its connection broke or that it was let go.
 //! *Source:* MCP 2026-07-28 `basic/transports/streamable-http`, "Receiving Messages".
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
@@ -35,7 +37,7 @@ pub(crate) fn accepted(headers: &HeaderMap) -> bool {
         .any(|range| matches!(range.trim(), "text/event-stream" | "text/*" | "*/*"))
 }
 
-/// What a stream's events are called, for a client that may come back; see [`super::legacy`].
+/// What a stream's events are called, for a client that may come back; see [`super::legacy_streams`].
 #[derive(Debug, Clone)]
 pub(crate) struct Naming {
     /// What stands before an event's number in its id.
@@ -114,7 +116,10 @@ impl hyper::body::Body for Events {
                     .map(|prefix| format!("{prefix}{number}"));
                 return Poll::Ready(Some(Ok(event(id.as_deref(), &json))));
             }
-            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Ready(None) => {
+                let wait = this.reader.wait();
+                return Poll::Ready(wait.map(|wait| Ok(come_back(wait))));
+            }
             Poll::Pending => {}
         }
         if this.last.is_none() {
@@ -123,6 +128,11 @@ impl hyper::body::Body for Events {
         ready!(this.beat.poll_tick(context));
         Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))))
     }
+}
+
+/// What a client gets that is let go: how long to wait before it comes back.
+fn come_back(wait: Duration) -> Frame<Bytes> {
+    Frame::data(Bytes::from(format!("retry: {}\n\n", wait.as_millis())))
 }
 
 /// One event. JSON that we render holds no line break.

@@ -10,7 +10,8 @@
 //!
 //! An answer is one JSON body in one write. One that takes longer than a second becomes a stream ([`events`]), which
 //! carries the progress of its request; `subscriptions/listen` is a stream from the start. A legacy session has one of
-//! its own, for news. A legacy stream that broke is kept for a while, and goes on where its client says ([`kept`]).
+//! its own, for news. A legacy stream that broke, or whose call let its client go, is kept for a while, and goes on where
+//! its client says ([`kept`]).
 //! *Source:* MCP 2025-11-25 `basic/transports`, 2026-07-28 `basic/transports/streamable-http`.
 
 pub(crate) mod answer;
@@ -20,6 +21,8 @@ pub(crate) mod headers;
 pub(crate) mod kept;
 pub mod ledger;
 pub(crate) mod legacy;
+mod legacy_calls;
+pub(crate) mod legacy_streams;
 pub(crate) mod live;
 pub(crate) mod modern;
 pub(crate) mod outbound;

@@ -3,12 +3,13 @@
 //! A queue has one reader, and a newer one takes its place. The queue of a session's stream keeps what was read, as far
 //! as its bound and that of all streams ([`super::kept`]) go, for a client whose connection broke and who comes back with
 //! the last event that it saw; the queue of a single request keeps nothing. Under pressure the newest message of a key
-//! stands for all of it, and a queue past its bound takes no more.
+//! stands for all of it, and a queue past its bound takes no more. A client that is *let go* comes back in the same way.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -34,6 +35,8 @@ struct Waiting {
     kept: Option<Kept>,
     /// Nothing more will come.
     ended: bool,
+    /// The client was let go, and has not come back.
+    away: Option<Away>,
     reader: u64,
     waker: Option<Waker>,
 }
@@ -45,6 +48,14 @@ struct Kept {
     table: Weak<Mutex<Table>>,
     stream: u64,
     slot: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Away {
+    /// The last event that it gets before.
+    behind: u64,
+    /// When it shall come back, until it was told.
+    wait: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -115,11 +126,21 @@ impl Queue {
         waiting.last > waiting.read
     }
 
-    /// Resolves when something is to be said; cancel safe.
+    /// Ends its reader behind what was said so far; the client comes back after `wait` for the rest.
+    fn let_go(&self, wait: Duration) {
+        let mut waiting = self.waiting();
+        waiting.away = Some(Away {
+            behind: waiting.last,
+            wait: Some(wait),
+        });
+        waiting.wake();
+    }
+
+    /// Resolves when something is to be said, be it that the client is let go; cancel safe.
     pub(crate) async fn ready(&self) {
         poll_fn(|context| {
             let mut waiting = self.waiting();
-            if waiting.last > waiting.read {
+            if waiting.last > waiting.read || waiting.away.is_some() {
                 return Poll::Ready(());
             }
             waiting.waker = Some(context.waker().clone());
@@ -128,12 +149,14 @@ impl Queue {
         .await;
     }
 
-    /// Reads from here on: behind the event `after`, or what nobody has read yet. An older reader is at its end.
+    /// Reads from here on: behind the event `after`, for a client that came back, or what nobody has read yet. An older
+    /// reader is at its end.
     pub(crate) fn reader(&self, after: Option<u64>) -> Reader {
         let mut waiting = self.waiting();
         waiting.reader += 1;
         if let Some(after) = after {
             waiting.read = after.min(waiting.last);
+            waiting.away = None;
         }
         waiting.wake();
         Reader {
@@ -238,7 +261,12 @@ impl Reader {
         let at = waiting
             .events
             .partition_point(|event| event.number <= waiting.read);
-        let Some(event) = waiting.events.get(at) else {
+        let next = waiting.events.get(at);
+        let lets_go = |away: &Away| next.is_none_or(|event| event.number > away.behind);
+        if waiting.away.as_ref().is_some_and(lets_go) {
+            return Poll::Ready(None);
+        }
+        let Some(event) = next else {
             if waiting.ended {
                 return Poll::Ready(None);
             }
@@ -257,6 +285,15 @@ impl Reader {
             sweep(keeper.as_ref());
         }
         Poll::Ready(Some((number, json)))
+    }
+
+    /// How long its client is to wait before it comes back, where it was let go; said once.
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        let mut waiting = self.queue.waiting();
+        if waiting.reader != self.number {
+            return None;
+        }
+        waiting.away.as_mut()?.wait.take()
     }
 }
 
@@ -280,10 +317,16 @@ impl Routes {
 
     /// Returns where the session sends. A message that belongs to no stream is not taken.
     pub(crate) fn outbound(&self) -> Outbound {
-        let table = Arc::clone(&self.table);
+        let (table, again) = (Arc::clone(&self.table), Arc::clone(&self.table));
         Outbound::to(move |message| {
             let queue = lock(&table).get(&message.about).cloned();
             queue.is_some_and(|queue| queue.push(message))
+        })
+        .disconnecting(move |about, wait| {
+            let queue = lock(&again).get(&about).cloned();
+            if let Some(queue) = queue {
+                queue.let_go(wait);
+            }
         })
     }
 
@@ -330,69 +373,4 @@ fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::task::{Context, Poll, Waker};
-
-    use bytes::Bytes;
-
-    use super::{Queue, Routes};
-    use crate::floor::limits::OUTBOUND_BYTES;
-    use crate::mcp::Message;
-
-    fn message(coalesce: Option<&str>, json: &Bytes) -> Message {
-        Message {
-            about: 1,
-            coalesce: coalesce.map(ToOwned::to_owned),
-            json: json.clone(),
-        }
-    }
-
-    /// Guards I15.
-    #[test]
-    fn a_queue_is_bounded_and_keeps_the_newest_of_a_key() {
-        let queue = Queue::default();
-        let mut context = Context::from_waker(Waker::noop());
-        let (old, new) = (Bytes::from_static(b"old"), Bytes::from_static(b"new"));
-        queue.push(message(Some("uri"), &old));
-        queue.push(message(Some("uri"), &new));
-        let reader = queue.reader(None);
-        assert_eq!(reader.poll_next(&mut context), Poll::Ready(Some((2, new))));
-        assert_eq!(reader.poll_next(&mut context), Poll::Pending);
-        let half = Bytes::from(vec![b'x'; OUTBOUND_BYTES / 2]);
-        for _ in 0..5 {
-            queue.push(message(None, &half));
-        }
-        assert!(reader.poll_next(&mut context).is_ready());
-        assert!(reader.poll_next(&mut context).is_ready());
-        assert_eq!(reader.poll_next(&mut context), Poll::Pending);
-    }
-
-    #[test]
-    fn a_reader_that_comes_back_goes_on_behind_what_it_saw() {
-        let routes = Routes::default();
-        let queue = routes.open(1);
-        let mut context = Context::from_waker(Waker::noop());
-        for text in ["a", "b", "c"] {
-            queue.push(message(None, &Bytes::from_static(text.as_bytes())));
-        }
-        queue.end(Some(Bytes::from_static(b"d")));
-        let mut read = |after| {
-            let reader = queue.reader(after);
-            let mut seen = Vec::new();
-            while let Poll::Ready(Some((number, _))) = reader.poll_next(&mut context) {
-                seen.push(number);
-            }
-            seen
-        };
-        assert_eq!(read(None), [1, 2, 3, 4]);
-        assert_eq!(read(Some(2)), [3, 4]);
-        assert_eq!(read(Some(0)), [1, 2, 3, 4]);
-        assert_eq!(read(Some(9)), [] as [u64; 0]);
-        let (old, _new) = (queue.reader(Some(0)), queue.reader(Some(0)));
-        assert_eq!(
-            old.poll_next(&mut context),
-            Poll::Ready(None),
-            "the newer one reads"
-        );
-    }
-}
+mod tests;
