@@ -32,12 +32,18 @@ impl Board {
         });
     }
 
-    /// Takes a session as ended until `until`. Returns at once.
-    pub fn end_session(&self, session: &str, until: u64) {
+    /// Takes a session as ended until `until`. Returns at once; what it returns resolves when that is in the file.
+    ///
+    /// # Errors
+    /// Where it could not be written: a later owner may know the session again.
+    pub fn end_session(
+        &self,
+        session: &str,
+        until: u64,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let session = session.to_owned();
-        self.store.mirror("ended session", move |tx, owner| {
-            Ok(tables::put_ended(tx, owner, &session, until)?)
-        });
+        self.store
+            .write(move |tx, owner| Ok(tables::put_ended(tx, owner, &session, until)?))
     }
 
     /// Waits until everything written behind so far is in the file; a file that cannot be written is waited for in vain

@@ -116,15 +116,19 @@ impl Store {
         Ok(epoch)
     }
 
-    /// Runs `f` in one writing transaction behind the fence; what `f` refuses is rolled back.
+    /// Runs `f` in one writing transaction behind the fence; what `f` refuses is rolled back. Behind whatever was given
+    /// before the call, not before its first poll.
     ///
-    /// Cancel safety: dropping the future does not stop a transaction that has begun.
-    pub(super) async fn write<T, F>(self: &Arc<Self>, f: F) -> Result<T, StoreError>
+    /// Cancel safety: dropping the future does not stop the transaction.
+    pub(super) fn write<T, F>(
+        self: &Arc<Self>,
+        f: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>, &Owner) -> Result<T, StoreError> + Send + 'static,
     {
-        self.run(move |store| store.transact(f)).await
+        self.run(move |store| store.transact(f))
     }
 
     /// Reads without a transaction of its own.
@@ -180,7 +184,10 @@ impl Store {
         })
     }
 
-    async fn run<T, F>(self: &Arc<Self>, f: F) -> Result<T, StoreError>
+    fn run<T, F>(
+        self: &Arc<Self>,
+        f: F,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
@@ -190,7 +197,7 @@ impl Store {
             // Nobody waits any more: the work is done all the same.
             drop(tell.send(store.and_then(f)));
         }));
-        told.await.unwrap_or(Err(StoreError::Gone))
+        async move { told.await.unwrap_or(Err(StoreError::Gone)) }
     }
 
     fn submit(self: &Arc<Self>, job: Job) {

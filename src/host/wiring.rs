@@ -11,7 +11,7 @@ use super::hosting::Stop;
 use super::links::{Introduction, Links};
 use super::status::HostStatus;
 use super::{HostError, Settings};
-use crate::board::{Board, KeptSession, Place};
+use crate::board::{Board, KeptSession, Place, StoreError};
 use crate::bridge::alone::Alone;
 use crate::capabilities::{self, ServerStatus, Services};
 use crate::floor::clock;
@@ -268,8 +268,9 @@ impl http::SessionLedger for Sessions {
         self.0.keep_session(session, told, until_ms);
     }
 
-    fn end(&self, session: &str, until_ms: u64) {
-        self.0.end_session(session, until_ms);
+    fn end(&self, session: &str, until_ms: u64) -> http::Receipt {
+        let kept = self.0.end_session(session, until_ms);
+        Box::pin(async move { kept.await.map_err(StoreError::refusal) })
     }
 
     fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = http::Earlier> + Send>> {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::support::confine::{full_disk, no_file_bytes, read_only};
-use crate::support::{BOUND, Client, Repository, checks, wait_for};
+use crate::support::{BOUND, Client, Http, Repository, checks, frames, wait_for};
 
 /// The client is served; whatever it reads works, and the reason stands in one line on stderr.
 #[track_caller]
@@ -122,26 +122,50 @@ fn a_process_that_can_write_no_file_at_all_is_served() {
     assert!(client.exit().success());
 }
 
-/// Guards I3: the disk fills up under a live owner; its clients do not notice.
-#[test]
-fn a_disk_that_fills_up_under_a_live_owner_stops_nobody() {
-    let repository = Repository::new();
-    // The shell sees to it that the limit below fails a write in place of killing the process.
+/// How much room a process has for what it writes.
+#[derive(Clone, Copy)]
+enum Room {
+    Full,
+    Enough,
+}
+
+/// An owner whose disk can be filled.
+#[track_caller]
+fn fillable(repository: &Repository) -> Client {
+    // The shell sees to it that the limit fails a write in place of killing the process.
     let ignore = ["sh", "-c", r#"trap "" XFSZ; exec "$@""#, "sh"]
         .map(Into::into)
         .to_vec();
     let owner = repository.launch().name("owner").wrapped(ignore).start();
     owner.attach();
-    let bridge = repository.attached("bridge");
-    repository.ready();
-    let limited =
-        crate::support::command::hermetic("prlimit", repository.root(), repository.home())
-            .args(["--pid", &owner.pid().to_string(), "--fsize=0"])
-            .status();
+    owner
+}
+
+/// Fills the disk of one process, or frees it.
+#[track_caller]
+fn disk(client: &Client, room: Room) {
+    let limit = match room {
+        Room::Full => "--fsize=0:",
+        Room::Enough => "--fsize=unlimited:",
+    };
+    let place = std::env::temp_dir();
+    let limited = crate::support::command::hermetic("prlimit", &place, &place)
+        .args(["--pid", &client.pid().to_string(), limit])
+        .status();
     assert!(
         limited.is_ok_and(|status| status.success()),
         "prlimit(1) is needed"
     );
+}
+
+/// Guards I3: the disk fills up under a live owner; its clients do not notice.
+#[test]
+fn a_disk_that_fills_up_under_a_live_owner_stops_nobody() {
+    let repository = Repository::new();
+    let owner = fillable(&repository);
+    let bridge = repository.attached("bridge");
+    repository.ready();
+    disk(&owner, Room::Full);
     for client in [&owner, &bridge] {
         checks::succeeded(&client.call("majordomus_peers", &json!({})));
         // An announcement lives in memory and with its bridge; it may not need the disk.
@@ -153,6 +177,44 @@ fn a_disk_that_fills_up_under_a_live_owner_stops_nobody() {
     }
     let newcomer = repository.attached("newcomer");
     newcomer.tool("conformance_echo", &json!({ "value": 1 }));
+}
+
+/// Guards I6: what has ended here, no later owner may know; so it has not ended before that is kept.
+#[test]
+fn a_session_whose_end_cannot_be_kept_goes_on_until_it_can() {
+    let repository = Repository::new();
+    let owner = fillable(&repository);
+    let next = repository.attached("next");
+    let session = repository.http().session("leaves", &json!({}));
+    let here = |session: &Http| {
+        let ping = frames::request(&json!(1), "ping", &json!({}));
+        session.post("/mcp", &ping).status
+    };
+    disk(&owner, Room::Full);
+    let mut refused = session.send("DELETE", "/mcp").expects(503);
+    assert_eq!(
+        refused.header("content-type"),
+        Some("application/problem+json")
+    );
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let problem = refused.json();
+    assert_eq!(problem["code"], "unavailable", "{problem}");
+    let detail = problem["detail"].as_str().unwrap_or_default();
+    assert!(
+        detail.starts_with("the session has not ended: "),
+        "{problem}"
+    );
+    assert!(problem["hint"].is_string(), "{problem}");
+    assert_eq!(here(&session), 200);
+    let list = owner.tool("majordomus_peers", &json!({}));
+    assert_eq!(checks::attached(&list), ["leaves", "next", "owner"]);
+
+    disk(&owner, Room::Enough);
+    session.send("DELETE", "/mcp").expects(204);
+    assert_eq!(here(&session), 404);
+    owner.kill();
+    repository.ready_when("the next owner", |lease| lease["pid"] == next.pid());
+    assert_eq!(here(&session), 404);
 }
 
 /// Guards I3.

@@ -2,6 +2,8 @@
 
 use std::pin::Pin;
 
+use crate::registry::Refusal;
+
 /// What a ledger knows of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Earlier {
@@ -13,14 +15,18 @@ pub enum Earlier {
     Told(String),
 }
 
+/// Whether something is kept.
+pub type Receipt = Pin<Box<dyn Future<Output = Result<(), Refusal>> + Send>>;
+
 /// Keeps sessions for the next owner. A session is named by its peer's public id, which opens nothing.
 pub trait SessionLedger: Send + Sync {
     /// Keeps what a session told, in place of what it told before, until `until_ms` (milliseconds since the Unix epoch),
     /// when its id is too old by itself; a session that was ended stays ended. Returns at once.
     fn keep(&self, session: &str, told: String, until_ms: u64);
 
-    /// Takes a session as ended until `until_ms`. Returns at once.
-    fn end(&self, session: &str, until_ms: u64);
+    /// Takes a session as ended until `until_ms`. Returns at once, and resolves when every later owner knows it, or to why
+    /// none will; nobody has to wait for it.
+    fn end(&self, session: &str, until_ms: u64) -> Receipt;
 
     /// Tells what is known of a session; asked when one of an earlier owner comes.
     fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = Earlier> + Send>>;

@@ -14,6 +14,7 @@ use super::sessions::Found;
 use super::{answer, events};
 use crate::floor::clock;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
+use crate::http::problem::Problem;
 use crate::http::state::{Http, Living};
 use crate::mcp::{ErrorCode, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, PeerId, Transport};
@@ -57,25 +58,30 @@ pub(crate) async fn answer(
     }
 }
 
-/// Ends the session that a DELETE names, for this owner and every later one: a process that lost the lease cannot say so
-/// for the next, and leaves it to that one.
-pub(crate) async fn end(http: &Http, headers: &HeaderMap) -> Response {
+/// Ends the session that a DELETE names, for this owner and every later one: where that cannot be, it has
+/// not ended, and its client may say it again.
+pub(crate) async fn end(http: &Arc<Http>, headers: &HeaderMap) -> Response {
     let Some(text) = headers::only(headers, SESSION) else {
         return missing(None);
     };
-    match find(http, text).await {
-        Found::Live(_) if !http.serving() => refuse(&Found::NotServing, None),
-        Found::Live(_) => {
-            let presence = http.parts().engine.presence();
-            http.sessions().end(text, &**presence);
-            http.sessions().kept().await;
-            if http.serving() {
-                StatusCode::NO_CONTENT.into_response()
-            } else {
-                refuse(&Found::NotServing, None)
-            }
+    let live = match find(http, text).await {
+        Found::Live(live) if http.serving() => live,
+        Found::Live(_) => return refuse(&Found::NotServing, None),
+        other => return refuse(&other, None),
+    };
+    let (serving, text) = (Arc::clone(http), text.to_owned());
+    // A client that hangs up has said it all the same.
+    let ending = http.work().run(async move {
+        let presence = serving.parts().engine.presence();
+        serving.sessions().end(&text, &live, &**presence).await
+    });
+    match ending.await {
+        Some(Ok(())) => StatusCode::NO_CONTENT.into_response(),
+        Some(Err(mut refusal)) => {
+            refusal.message = format!("the session has not ended: {}", refusal.message);
+            Problem::from(refusal).into_response()
         }
-        other => refuse(&other, None),
+        None => respond(Ran::Aborted),
     }
 }
 

@@ -23,7 +23,7 @@ use super::outbound::Routes;
 use super::session_id::SessionId;
 use crate::floor::clock;
 use crate::mcp::Session;
-use crate::registry::Presence;
+use crate::registry::{Presence, Refusal};
 
 /// The sessions of one server.
 pub(crate) struct Sessions {
@@ -84,7 +84,7 @@ impl Sessions {
             old.map(|(text, _)| text.clone()).collect()
         };
         for text in expired {
-            self.end(&text, presence);
+            self.expire(&text, presence);
         }
         self.live() < self.most
     }
@@ -124,7 +124,7 @@ impl Sessions {
                 live.touch();
                 return Found::Live(live);
             }
-            self.end(text, presence);
+            self.expire(text, presence);
             return Found::Unknown;
         }
         let Some(id) = read(text) else {
@@ -166,32 +166,45 @@ impl Sessions {
         Found::Live(live)
     }
 
-    /// Ends a session for good; does nothing to one that is not live.
-    pub(crate) fn end(&self, text: &str, presence: &dyn Presence) {
+    /// Ends a session for good, as soon as every later owner knows of it. Runs to its end once it has begun: a half of it
+    /// would be an end that only the next owner knows.
+    pub(crate) async fn end(
+        &self,
+        text: &str,
+        live: &Live,
+        presence: &dyn Presence,
+    ) -> Result<(), Refusal> {
+        let peer = live.peer.to_string();
+        self.ledger.end(&peer, live.until_ms).await?;
+        self.forget(text, presence);
+        Ok(())
+    }
+
+    /// Ends a session that was not used for long. A later owner that cannot be told of it knows it for another while.
+    fn expire(&self, text: &str, presence: &dyn Presence) {
+        if let Some(live) = self.forget(text, presence) {
+            drop(self.ledger.end(&live.peer.to_string(), live.until_ms));
+        }
+    }
+
+    fn forget(&self, text: &str, presence: &dyn Presence) -> Option<Arc<Live>> {
         let live = {
             let mut table = self.table();
-            let Some(live) = table.live.remove(text) else {
-                return;
-            };
+            let live = table.live.remove(text)?;
             let now = clock::now_ms();
             table.ended.retain(|_, until| *until > now);
             table.ended.insert(live.peer.to_string(), live.until_ms);
             live
         };
-        self.ledger.end(&live.peer.to_string(), live.until_ms);
         live.cancel_all();
         presence.leave(live.peer);
+        Some(live)
     }
 
     /// Keeps what a session tells now; resolves when the next owner knows it.
     pub(crate) async fn keep(&self, live: &Live) {
         let peer = live.peer.to_string();
         self.ledger.keep(&peer, live.session.kept(), live.until_ms);
-        self.kept().await;
-    }
-
-    /// Waits until every session that was ended so far stays ended whoever serves next.
-    pub(crate) async fn kept(&self) {
         self.ledger.kept().await;
     }
 

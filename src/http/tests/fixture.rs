@@ -1,6 +1,7 @@
 //! A server of its own for each test, with a registry that knows a few made-up capabilities.
 
 use std::collections::HashMap;
+use std::future::ready;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,8 +23,8 @@ use tower::ServiceExt as _;
 
 use crate::http::server::Arrival;
 use crate::http::{
-    Auth, Connections, Earlier, Http, Limits, LinkStream, Owner, Parts, Secrets, SessionLedger,
-    SignIn, router, serve,
+    Auth, Connections, Earlier, Http, Limits, LinkStream, Owner, Parts, Receipt, Secrets,
+    SessionLedger, SignIn, router, serve,
 };
 use crate::mcp::{About, Admission, Engine, Seal, Standing};
 use crate::registry::{
@@ -115,9 +116,10 @@ impl SessionLedger for Ledger {
         }
     }
 
-    fn end(&self, session: &str, _: u64) {
+    fn end(&self, session: &str, _: u64) -> Receipt {
         let mut kept = self.0.lock().unwrap();
         kept.insert(session.to_owned(), Earlier::Ended);
+        Box::pin(ready(Ok(())))
     }
 
     fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = Earlier> + Send>> {

@@ -218,8 +218,8 @@ fn what_sessions_told_and_that_they_ended_is_there_for_the_next_owner() {
     run(async {
         let first = board(&folder.file());
         first.epoch(1).await;
-        first.end_session("gone", u64::MAX / 4);
-        first.end_session("expired", 1);
+        drop(first.end_session("gone", u64::MAX / 4));
+        first.end_session("expired", 1).await.unwrap();
         first.keep_session("gone", "a call that ended late".to_owned(), u64::MAX / 4);
         first.keep_session("open", "first".to_owned(), u64::MAX / 4);
         first.keep_session("open", "second".to_owned(), u64::MAX / 4);
