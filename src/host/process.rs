@@ -185,10 +185,13 @@ impl Process {
                 late = ends.first() => signal = Some(late),
             }
         }
-        let why = if signal.is_some() {
-            Stop::Signal
-        } else {
-            Stop::ClientGone
+        let why = match signal {
+            Some(signal) => {
+                // While there is a log to say it in; clients differ in how they end their servers.
+                tracing::info!(signal = signals::name(signal), "told to end");
+                Stop::Signal
+            }
+            None => Stop::ClientGone,
         };
         // The order is given before anything is waited for: a client that is gone takes no last words.
         hosting.order(why);

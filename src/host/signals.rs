@@ -4,6 +4,7 @@ use std::io;
 use std::thread;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpgrp, getpid, setpgid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -49,6 +50,11 @@ impl Ends {
             }
         }
     }
+}
+
+/// The name of a signal, for the log.
+pub(super) fn name(signal: i32) -> &'static str {
+    Signal::try_from(signal).map_or("unknown", Signal::as_str)
 }
 
 /// Ends the process the way the signal does by default, so that its parent sees what ended it.

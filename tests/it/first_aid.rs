@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::support::{BOUND, Repository, wait_some};
@@ -21,7 +22,7 @@ fn logs_are_told_oldest_first_through_a_rotation_and_as_they_come() {
 
     let first = repository.attached("first");
     repository.ready();
-    first.close();
+    first.signal(Signal::SIGINT);
     first.exit();
     let log = repository.state().join("server.log");
     fs::rename(&log, repository.state().join("server.log.1")).unwrap();
@@ -32,6 +33,8 @@ fn logs_are_told_oldest_first_through_a_rotation_and_as_they_come() {
     let released = told.find("released").unwrap_or_else(|| panic!("{told}"));
     let serving = told.rfind("serving").unwrap_or_else(|| panic!("{told}"));
     assert!(released < serving, "{told}");
+    let why = told.find("told to end signal=SIGINT");
+    assert!(why.is_some_and(|why| why < released), "{told}");
     assert!(!told.contains('{'), "for people: {told}");
 
     let last = repository.cli(&["logs", "--lines", "2", "--json"]);

@@ -129,22 +129,49 @@ export class Checkout extends Place {
     }
   }
 
-  /** Waits until no process is left, and looks what they left. */
-  async deserted({ killed = false } = {}) {
+  /** Waits until no process is left, and looks what they left: the lease is free, and nothing says otherwise. */
+  async deserted() {
     await this.running("nobody is left", (all) => all.length === 0);
     const { status } = this.majordomus("status");
     expect(status === 1, `majordomus status exits with ${status} although nobody is here`);
     // An owner that is killed removes no document; the next one replaces it.
-    expect(killed || !this.document().state, "server.json stayed behind:", this.document());
+    const left = this.endings().at(-1) === "SIGKILL" ? "ready" : undefined;
+    expect(this.document().state === left, "server.json stayed behind:", this.document());
   }
 
-  /** The last that servers said in their log. */
+  /** What each server that has ended heard first of its end, as far as its log tells. */
+  endings() {
+    const lives = [];
+    for (const { message, ...fields } of this.entries()) {
+      if (message === "elected") lives.push([]);
+      lives.at(-1)?.push({ message, ...fields });
+    }
+    const isOver = this.processes().filter(isServer).length === 0;
+    // The last one lives, unless nobody does.
+    return lives.slice(0, isOver ? undefined : -1).map((life) => {
+      const said = (words) => life.find(({ message }) => message === words);
+      if (!said("released")) return "SIGKILL";
+      if (said("told to end")) return said("told to end").signal;
+      return said("the process that started this one is gone") ? "end of its parent" : "end of input";
+    });
+  }
+
+  entries() {
+    return this.log().flatMap((line) => {
+      try {
+        return [JSON.parse(line)];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** The lines that servers wrote into their log. */
   log() {
     try {
-      const lines = readFileSync(join(this.root, ".ai/local/state/mcp/server.log"), "utf8").trim().split("\n");
-      return lines.slice(-20).join("\n");
+      return readFileSync(join(this.root, ".ai/local/state/mcp/server.log"), "utf8").trim().split("\n");
     } catch {
-      return "no log";
+      return [];
     }
   }
 

@@ -19,14 +19,23 @@ function seconds(since) {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
 }
 
+/** Each server that owned since `before` ended as its agent is known to end them, one server an agent. */
+function ended(place, before, ...names) {
+  const seen = place.endings().slice(before);
+  const known = names.map((name) => AGENTS[name].ends);
+  const fit = seen.length === known.length && seen.every((how, at) => known[at].includes(how));
+  expect(fit, `servers of ${names} ended in another manner:`, seen, known);
+}
+
 /** The first opens, the second meets it, the first goes, the second is served on. */
 async function meet(place, first, second) {
   const began = performance.now();
+  const before = place.endings().length;
   const host = await Agent.start(place, first);
   const intent = `rewrite the parser with ${first}`;
   const opened = await host.call("majordomus_announce", { intent, scope: ["src/parser/**"] });
   expect(opened.collisions.length === 0, `${first} is in nobody's way:`, opened);
-  const { epoch } = await place.ready();
+  const { epoch, pid } = await place.ready();
 
   const folder = AGENTS[second].inside ? `${place.root}/below` : place.root;
   const guest = await Agent.start(place, second, folder);
@@ -44,9 +53,11 @@ async function meet(place, first, second) {
   const alone = present(await guest.call("majordomus_peers"));
   expect(alone.self.announcements[0].intent === fix.intent, `lost with ${first}:`, alone);
   expect(alone.others.length === 0, `${first} is still here:`, alone);
-  expect((await place.ready()).epoch > epoch, "nobody took over from", first);
+  const next = await place.ready();
+  expect(next.epoch > epoch && next.pid !== pid, "nobody took over from", first, next);
   await guest.end();
-  await place.deserted({ killed: AGENTS[second].ends === "SIGKILL" });
+  await place.deserted();
+  ended(place, before, first, second);
   console.log(`  ${first} opens, ${second} meets it and takes over: ${seconds(began)}`);
 }
 
@@ -78,17 +89,24 @@ async function gather(place) {
 /** Who leaves leaves nothing behind: killed, all in the same moment. */
 async function dieAtOnce(place) {
   const began = performance.now();
+  const before = place.endings().length;
   const all = await gather(place);
   for (const agent of all) agent.kill();
   await Promise.all(all.map((agent) => agent.gone()));
   await place.deserted();
+  // Nobody was left to end a server in a manner of its own.
+  const seen = place.endings().slice(before);
+  const fit = seen.length > 0 && seen.every((how) => ["end of input", "end of its parent"].includes(how));
+  expect(fit, "servers of killed agents ended in another manner:", seen);
   console.log(`  ${all.length} at once, and killed: ${seconds(began)}`);
 }
 
 /** Who leaves leaves nothing behind: one after the other, in its own manner, the owner last. */
 async function leaveInTurn(place) {
   const began = performance.now();
+  const before = place.endings().length;
   const [owner, ...guests] = await gather(place);
+  const { epoch } = await place.ready();
   for (let left = guests.pop(); left; left = guests.pop()) {
     await left.end();
     await place.servers(guests.length + 1);
@@ -97,17 +115,21 @@ async function leaveInTurn(place) {
       return others.length === guests.length;
     });
   }
+  expect((await place.ready()).epoch === epoch, "the lease changed hands although its owner stayed");
   await owner.end();
   await place.deserted();
+  ended(place, before, owner.name);
   console.log(`  ${names.length} at once, and leave: ${seconds(began)}`);
 }
 
 /** What a person asks to learn whether the server can be started. */
 async function health(place, name) {
   const began = performance.now();
+  const before = place.endings().length;
   const said = await Agent.health(place, name);
   expect(/majordomus[^\n]*connected/i.test(said), `${name} says:`, said);
   await place.deserted();
+  ended(place, before, name);
   console.log(`  ${name} finds the server in health: ${seconds(began)}`);
 }
 
@@ -142,7 +164,7 @@ async function within(place, work) {
   try {
     await work(place);
   } catch (failure) {
-    console.error(place.log());
+    console.error(place.log().slice(-20).join("\n"));
     throw failure;
   } finally {
     place.remove();
