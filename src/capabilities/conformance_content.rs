@@ -2,7 +2,7 @@
 //! every kind of content.
 //!
 //! Names and texts are the suites' own (`@modelcontextprotocol/conformance`, the scenarios of `server`), but for
-//! `test_resource_link`, a kind of content that they leave out.
+//! `test_resource_link`, a kind of content that they leave out, and `test_many_values`, more than one completion shows.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -217,7 +217,23 @@ fn prompts() -> Vec<Capability> {
         title: "two words",
         arguments: json!({"arg1": "hello", "arg2": "world"}),
     }];
+    let values = |count: usize| {
+        let all: Vec<String> = (0..count).map(|n| format!("v{n}")).collect();
+        json!({"type": "string", "description": "One of many.", "enum": all})
+    };
+    let mut many = prompt::<Nothing>(
+        "suite.many_values",
+        "test_many_values",
+        Handler::inline(|call| messages(vec![text(call.arguments.to_string())])),
+    );
+    many.input = json!({
+        "type": "object",
+        "properties": {"fits": values(100), "more": values(101)},
+        "additionalProperties": false,
+    })
+    .into();
     vec![
+        many,
         prompt::<Nothing>(
             "suite.simple",
             "test_simple_prompt",

@@ -77,3 +77,23 @@ pub(super) async fn freed(port: u16, closing: &CancellationToken) -> Option<TcpL
 async fn bind(port: u16) -> io::Result<TcpListener> {
     TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+    use tokio_util::sync::CancellationToken;
+
+    use super::{bind, freed};
+
+    /// Guards I15.
+    #[tokio::test(start_paused = true)]
+    async fn a_port_that_stays_taken_is_given_up() {
+        let taken = bind(0).await.unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let (begin, staying) = (Instant::now(), CancellationToken::new());
+        assert!(freed(port, &staying).await.is_none());
+        assert_eq!(begin.elapsed(), Duration::from_secs(10));
+    }
+}

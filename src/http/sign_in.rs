@@ -193,8 +193,12 @@ mod tests {
     fn a_code_dies_of_age() {
         let sign_in = sign_in();
         let code = sign_in.mint_code().unwrap();
-        let late = Instant::now() + limits::SIGN_IN_CODE + Duration::from_millis(1);
+        let late = Instant::now() + Duration::from_millis(120_001);
         assert!(sign_in.exchange_at(&code, late).unwrap().is_none());
+        let before = Instant::now();
+        let code = sign_in.mint_code().unwrap();
+        let edge = before + Duration::from_mins(2);
+        assert!(sign_in.exchange_at(&code, edge).unwrap().is_some());
     }
 
     /// Guards I15.

@@ -106,7 +106,7 @@ fn page(
 mod tests {
     use serde_json::json;
 
-    use super::page;
+    use super::{PAGE, page};
 
     #[test]
     fn pages_together_are_the_list_and_a_foreign_cursor_leads_nowhere() {
@@ -124,5 +124,21 @@ mod tests {
         assert_eq!(seen, all);
         assert!(page(all.clone(), "name", Some("bm93aGVyZQ"), 3).is_none());
         assert!(page(all, "name", Some("*"), 3).is_none());
+    }
+
+    /// Guards I15: no list of ours is as long.
+    #[test]
+    fn a_page_holds_so_many_items_and_names_the_next_one() {
+        let listed = |count: usize| -> Vec<_> {
+            (0..count)
+                .map(|n| json!({ "name": format!("n{n}") }))
+                .collect()
+        };
+        let (items, next) = page(listed(100), "name", None, PAGE).unwrap();
+        assert_eq!((items.len(), next), (100, None));
+        let (items, next) = page(listed(101), "name", None, PAGE).unwrap();
+        assert_eq!(items.len(), 100);
+        let (rest, end) = page(listed(101), "name", next.as_deref(), PAGE).unwrap();
+        assert_eq!((rest.len(), end), (1, None));
     }
 }

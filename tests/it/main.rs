@@ -36,6 +36,7 @@ mod killed;
 mod launcher;
 mod lease;
 mod leaving;
+mod limits;
 mod listed;
 mod mcp_asking;
 mod mcp_batches;

@@ -89,6 +89,26 @@ fn an_argument_is_completed_from_what_its_declaration_shows() {
     });
 }
 
+/// Guards I15.
+#[test]
+fn a_completion_shows_100_values_and_says_that_there_are_more() {
+    everywhere(|ask| {
+        for (argument, total) in [("fits", 100), ("more", 101)] {
+            let reference = json!({ "type": "ref/prompt", "name": "test_many_values" });
+            let begun = json!({ "name": argument, "value": "v" });
+            let completed = ask(
+                "completion/complete",
+                json!({ "ref": reference, "argument": begun }),
+            );
+            let completion = &completed["result"]["completion"];
+            let shown = completion["values"].as_array().map(Vec::len);
+            assert_eq!(shown, Some(100), "{completed}");
+            assert_eq!(completion["total"], total, "{completed}");
+            assert_eq!(completion["hasMore"], total > 100, "{completed}");
+        }
+    });
+}
+
 #[test]
 fn a_cursor_that_nobody_gave_is_refused() {
     everywhere(|ask| {

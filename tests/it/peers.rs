@@ -158,6 +158,7 @@ fn what_cannot_be_announced_is_refused_with_a_reason() {
         json!({ "intent": "ü".repeat(200), "scope": ["a"] }),
         json!({ "intent": "x", "scope": entries(64) }),
         json!({ "intent": "x", "scope": ["a"], "label": "l".repeat(64) }),
+        json!({ "intent": "x", "scope": ["ü".repeat(512)] }),
     ];
     for arguments in fits {
         checks::succeeded(&client.call("majordomus_announce", &arguments));
@@ -166,6 +167,7 @@ fn what_cannot_be_announced_is_refused_with_a_reason() {
         json!({ "intent": "i".repeat(201), "scope": ["a"] }),
         json!({ "intent": "x", "scope": entries(65) }),
         json!({ "intent": "x", "scope": ["a"], "label": "l".repeat(65) }),
+        json!({ "intent": "x", "scope": ["ü".repeat(513)] }),
         json!({ "intent": "two\nlines", "scope": ["a"] }),
         json!({ "intent": "x", "scope": ["/etc/passwd"] }),
         json!({ "intent": "x", "scope": ["../outside"] }),

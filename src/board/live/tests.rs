@@ -16,6 +16,7 @@ use crate::registry::{
 
 mod file;
 mod presence;
+mod shown;
 
 fn run<T>(f: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()

@@ -65,6 +65,18 @@ fn a_broken_link_has_a_bounded_grace() {
     assert!(room.get(id).is_none());
 }
 
+/// Guards I11.
+#[test]
+fn an_http_peer_is_here_for_so_long_after_its_last_call() {
+    let (mut room, now) = (Room::default(), start());
+    let caller = caller(Transport::Http);
+    let id = caller.peer.unwrap();
+    room.enter(&caller, now);
+    let is_here = |later: Duration| room.get(id).unwrap().is_attached(after(now, later));
+    assert!(is_here(Duration::from_millis(599_999)));
+    assert!(!is_here(Duration::from_mins(10)));
+}
+
 #[test]
 fn an_older_announcement_never_overwrites_a_newer_one() {
     let (mut room, now) = (Room::default(), start());

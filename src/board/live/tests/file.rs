@@ -243,6 +243,36 @@ fn what_sessions_told_and_that_they_ended_is_there_for_the_next_owner() {
     });
 }
 
+/// Guards I15.
+#[test]
+fn a_key_is_known_to_the_next_owner_for_a_day() {
+    let folder = Folder::new();
+    run(async {
+        let first = board(&folder.file());
+        first.epoch(1).await;
+        for seq in [1, 2] {
+            let said = first
+                .once(Some(key(seq, "d")), |_| Ok(json!("first")))
+                .await;
+            assert_eq!(said, Ok(json!("first")));
+        }
+        let file = rusqlite::Connection::open(folder.file()).unwrap();
+        let day = 24 * 60 * 60 * 1000;
+        for (seq, age) in [(1, day - 60_000), (2, day + 60_000)] {
+            let older = "UPDATE once SET at = at - ?1 WHERE seq = ?2";
+            assert_eq!(file.execute(older, [age, seq]).unwrap(), 1);
+        }
+        let second = board(&folder.file());
+        second.epoch(1).await;
+        for (seq, known) in [(1, "first"), (2, "second")] {
+            let said = second
+                .once(Some(key(seq, "d")), |_| Ok(json!("second")))
+                .await;
+            assert_eq!(said, Ok(json!(known)));
+        }
+    });
+}
+
 #[test]
 fn since_when_an_announcement_stands_outlives_its_owner() {
     let folder = Folder::new();
