@@ -250,7 +250,7 @@ pub const TABLE: &[Limit] = &[
     Limit {
         what: "calls of one peer at once",
         bound: "256",
-        past: "that peer is not read",
+        past: "that peer is not read; a session over HTTP gets 503",
     },
     Limit {
         what: "what was said on a stream, for who comes back",

@@ -4,7 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Repository, checks, frames};
+use crate::http::served;
+use crate::support::{BOUND, Client, Repository, checks, frames, wait_for};
 
 /// Opens a listen that hears of nothing.
 fn listen(client: &Client) -> Value {
@@ -67,4 +68,34 @@ fn a_client_has_256_calls_running_and_the_next_one_waits() {
         );
         checks::succeeded(&client.answer(&waits));
     }
+}
+
+/// Guards I15: a call goes on without its connection, so connections alone bound nothing.
+#[test]
+fn an_http_session_has_256_calls_running_and_the_next_one_is_refused() {
+    let (_repository, _owner, http) = served();
+    let session = http.session("busy", &json!({}));
+    let begin = |id: usize| {
+        let long = frames::call("test_reconnection", &json!({ "ms": 600_000 }));
+        session.post("/mcp", &frames::request(&json!(id), "tools/call", &long))
+    };
+    for id in 0..256 {
+        // It lets its client go at once.
+        begin(id).expects(200).text();
+    }
+    let mut refused = begin(256).expects(503);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let error = refused.json();
+    assert_eq!(
+        (&error["id"], &error["error"]["code"]),
+        (&json!(256), &json!(-32603))
+    );
+    let other = http.session("other", &json!({}));
+    assert_eq!(other.ask("ping", &json!({})).json()["result"], json!({}));
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 0 } });
+    assert_eq!(session.post("/mcp", &cancel).status, 202);
+    wait_for("a place for a call", BOUND, || {
+        let ping = frames::request(&json!("p"), "ping", &json!({}));
+        session.post("/mcp", &ping).status == 200
+    });
 }

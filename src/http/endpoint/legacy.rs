@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
 use super::headers::{self, REVISION, SESSION};
-use super::legacy_calls::{Ran, cancel, respond, run_batch, sooner_or_later, start};
+use super::legacy_calls::{CROWDED, Ran, cancel, respond, run_batch, sooner_or_later, start};
 use super::live::Live;
 use super::session_id::SessionId;
 use super::sessions::Found;
@@ -36,6 +36,10 @@ pub(crate) async fn answer(
     match frame.kind() {
         Kind::Request { id, .. } => {
             let id = id.clone();
+            if !live.has_room() {
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                return answer::refused(status, Some(&id), ErrorCode::Internal, CROWDED, None);
+            }
             let streams = events::accepted(headers);
             let (route, running) = start(http, &live, id, frame, streams);
             if streams {

@@ -12,13 +12,17 @@ use tokio::time::timeout;
 use super::legacy_streams::naming;
 use super::live::{Live, Route};
 use super::{answer, events};
-use crate::floor::jsonrpc::{Frame, Id, Kind};
+use crate::floor::jsonrpc::{self, Frame, Id, Kind};
 use crate::floor::limits::STREAM_AFTER;
 use crate::http::problem::{Code, Problem};
 use crate::http::state::{Http, Living};
 use crate::mcp::batch::{self, Answers};
-use crate::mcp::{ErrorCode, Reply, Request};
+use crate::mcp::{ErrorCode, Reply, Request, Revision};
 use crate::registry::Delivery;
+
+/// What a request is told that there is no room for.
+pub(super) const CROWDED: &str =
+    "too many calls of this session are running: send it again when some of them are answered";
 
 /// How a request ended.
 pub(super) enum Ran {
@@ -134,6 +138,11 @@ pub(super) async fn run_batch(http: &Arc<Http>, live: &Arc<Live>, items: Vec<Byt
     for item in items {
         match batch::item(item, running.len()) {
             Ok(frame) => match frame.kind() {
+                Kind::Request { id, .. } if !live.has_room() => {
+                    let code = ErrorCode::Internal.number(Revision::V20250326);
+                    let refused = jsonrpc::error(Some(id), code, CROWDED, None);
+                    answers.push(Some(id), &refused);
+                }
                 Kind::Request { id, .. } => {
                     let id = id.clone();
                     running.push((id.clone(), start(http, live, id, frame, false).1));

@@ -187,6 +187,12 @@ impl Live {
         }
     }
 
+    /// Whether one more request may run. A connection that is gone holds no place, so none is counted here.
+    pub(crate) fn has_room(&self) -> bool {
+        let running = self.inner().running.values().map(Vec::len).sum::<usize>();
+        running < limits::CALLS_PER_PEER
+    }
+
     /// Cancels the running requests with a client's id.
     pub(crate) fn cancel(&self, id: &Id) {
         for (_, token) in self.inner().running.get(id).into_iter().flatten() {
