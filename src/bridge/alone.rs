@@ -48,10 +48,6 @@ const NOT_READY: Row = (
     "majordomus status",
 );
 const NOT_REACHED: Row = ("… holds this checkout, but …", "majordomus status");
-const ELSEWHERE: Row = (
-    "… of another container or machine holds this checkout",
-    "majordomus status",
-);
 /// What an election runs into; the reason itself knows what helps.
 const REFUSED: [Row; 9] = [
     ("cannot make …: …", "ls -ld PATH"),
@@ -97,7 +93,6 @@ impl Alone {
             STALLED_UNNAMED,
             NOT_READY,
             NOT_REACHED,
-            ELSEWHERE,
             NO_HOST,
         ]
         .into_iter()
@@ -113,7 +108,6 @@ impl Alone {
             Self::Host(_) => NO_HOST,
             Self::Unshared(AloneReason::Held { failure: None, .. }) => NOT_READY,
             Self::Unshared(AloneReason::Held { .. }) => NOT_REACHED,
-            Self::Unshared(AloneReason::HeldElsewhere { .. }) => ELSEWHERE,
             Self::Unshared(AloneReason::Refused { what, hint: _ }) => {
                 let known = REFUSED.into_iter().find(|row| gaps::fits(row.0, what));
                 known.unwrap_or_default()
@@ -136,8 +130,7 @@ impl Alone {
     pub fn has_holder(&self) -> bool {
         matches!(
             self,
-            Self::Stalled { .. }
-                | Self::Unshared(AloneReason::Held { .. } | AloneReason::HeldElsewhere { .. })
+            Self::Stalled { .. } | Self::Unshared(AloneReason::Held { .. })
         )
     }
 }
@@ -162,7 +155,6 @@ mod tests {
             Alone::Host("no port".to_owned()),
             Alone::Unshared(held(None)),
             Alone::Unshared(held(Some(ProbeFailure::Timeout))),
-            Alone::Unshared(AloneReason::HeldElsewhere { pid: None }),
             Alone::Unshared(AloneReason::Refused {
                 what: "cannot make .ai: no room".to_owned(),
                 hint: "df -h".to_owned(),

@@ -13,8 +13,9 @@ use super::ledger::LinkEnd;
 use crate::floor::error::Chain;
 use crate::floor::limits::{CALL_WITHOUT_OWNER, DRAIN, LINK_HANDSHAKE};
 use crate::floor::paths::Site;
-use crate::lease::document::{Document, Reading};
+use crate::lease::document::Document;
 use crate::lease::secret::Token;
+use crate::lease::sign;
 use crate::lease::{self, Outcome, Ownership};
 
 /// How long a bridge that is alone waits before it looks again; it doubles up to the second figure.
@@ -49,7 +50,7 @@ impl Quest {
     pub(super) fn look(site: &Site, identity: Living) -> Self {
         let site = site.clone();
         Self(Box::pin(async move {
-            let reading = Reading::at(&site.lease_document());
+            let reading = sign::read(&site).reading;
             let Some(document) = reading.document() else {
                 return Find::Nobody;
             };
@@ -107,7 +108,8 @@ impl Quest {
 
 /// The process that the document names as the owner: for people, never proof of anything (I1).
 pub(super) fn named_owner(site: &Site) -> Option<u32> {
-    Reading::at(&site.lease_document())
+    sign::read(site)
+        .reading
         .document()
         .map(|document| document.pid)
 }

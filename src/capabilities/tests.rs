@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::services::board_config;
 use super::{Mode, Provider, ServerStatus, Services, Status, registry};
 use crate::board::{Board, Place};
-use crate::floor::paths::{Explicit, Site};
+use crate::floor::paths::{Explicit, Files, Site};
 use crate::registry::{
     Answer, Call, Caller, Changes, Client, Delivery, OnceKey, PeerId, Presence as _, Progress,
     RefusalCode, Registry, Transport,
@@ -51,7 +51,7 @@ impl Room {
     }
 
     fn over(folder: tempfile::TempDir, site: Site, mode: Mode) -> Self {
-        let config = board_config(Some(&site), Place::File(site.board()));
+        let config = board_config(Some(&site), Place::File(site.board(Files::Common)));
         let services = Services {
             board: Board::open(config, Changes::default()),
             status: Arc::new(Fixed(mode)),

@@ -5,6 +5,7 @@ use std::fmt;
 use super::report::{Failure, failures};
 use crate::floor::paths::Site;
 use crate::lease::document::{Document, Reading, State};
+use crate::lease::sign;
 
 /// Why there is no owner to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl From<Absence> for Failure {
 /// # Errors
 /// Why it names none.
 pub fn read(site: &Site) -> Result<Document, Absence> {
-    let document = match Reading::at(&site.lease_document()) {
+    let document = match sign::read(site).reading {
         Reading::Document(document) => *document,
         Reading::Absent => return Err(Absence::NoDocument),
         Reading::Empty => return Err(Absence::Unreadable("is empty".to_owned())),

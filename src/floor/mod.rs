@@ -14,6 +14,7 @@ pub mod jsonrpc;
 pub mod limits;
 pub mod log;
 pub mod mac;
+pub mod mount;
 pub mod paths;
 pub mod text;
 pub mod watch;

@@ -8,7 +8,7 @@
 //! The story: [`Site::discover`] only reads, so that a process may look around in any folder it is started in; [`Site::prepare`]
 //! makes the folders, and is called by whoever is about to write. The *root id* says which checkout this is and changes when
 //! it is copied; the *scope* says who can share a lock and a loopback address with us: one boot of one kernel, one network
-//! namespace, one process namespace.
+//! namespace. The lease's files are there twice: the *common* ones, and those of a scope whose server stands beside them.
 
 use std::fs;
 use std::io;
@@ -24,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 use super::fs::{PRIVATE_DIRECTORY, create_once, make_directory};
 use super::git::Checkout;
 use super::hex;
+use super::mount;
 use super::text::is_hidden;
 
 /// The state folder, relative to the root.
@@ -40,6 +41,15 @@ pub enum Explicit {
     Yes,
     /// The working directory, wherever the client happened to start us: what is no checkout is left alone.
     No,
+}
+
+/// Whose files of the lease: an owner serves from one of these sets (ADR 0012).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Files {
+    /// `server.json` and `server.lock`, where every scope begins.
+    Common,
+    /// `server.<scope>.json` and `server.<scope>.lock`, beside an owner of another scope.
+    Scope,
 }
 
 /// Everything about one checkout that does not change while a process lives. Cheap to clone.
@@ -197,6 +207,26 @@ impl Site {
         self.state_dir().join("server.lock")
     }
 
+    /// Returns the lease document of these files.
+    pub fn document(&self, files: Files) -> PathBuf {
+        match files {
+            Files::Common => self.lease_document(),
+            Files::Scope => self
+                .state_dir()
+                .join(format!("server.{}.json", self.scope())),
+        }
+    }
+
+    /// Returns the lock file of these files.
+    pub fn lock(&self, files: Files) -> PathBuf {
+        match files {
+            Files::Common => self.lease_lock(),
+            Files::Scope => self
+                .state_dir()
+                .join(format!("server.{}.lock", self.scope())),
+        }
+    }
+
     /// Returns the log file, `server.log`.
     pub fn log(&self) -> PathBuf {
         self.state_dir().join("server.log")
@@ -241,9 +271,14 @@ impl Site {
             .unwrap_or_else(|| self.shared_dir().join("token"))
     }
 
-    /// Returns the board's file, `board.db`.
-    pub fn board(&self) -> PathBuf {
-        self.shared_dir().join("board.db")
+    /// Returns the board's file of an owner at these files: `board.db`, or `board.<scope>.db` of one that serves beside, or
+    /// whose file system another kernel may use: two kernels must never share SQLite's write-ahead log.
+    pub fn board(&self, files: Files) -> PathBuf {
+        let folder = self.shared_dir();
+        if files == Files::Common && !mount::is_shared(&folder) {
+            return folder.join("board.db");
+        }
+        folder.join(format!("board.{}.db", self.scope()))
     }
 
     /// Whether others of this repository have a board in git's folder, which this process cannot write: it then has one of
@@ -253,7 +288,13 @@ impl Site {
         common.is_some_and(|common| common != self.shared_dir() && common.join("board.db").exists())
     }
 
-    /// Returns 16 hexadecimal digits that name this boot, network namespace and process namespace.
+    /// Whether an owner of another scope may live although its lock is free: another kernel's locks may not be seen from here.
+    pub fn hides_other_scopes(&self) -> bool {
+        // Elsewhere than on Linux all processes of this machine are of one scope, so another one is another kernel's.
+        cfg!(not(target_os = "linux")) || mount::is_shared(&self.0.root)
+    }
+
+    /// Returns 16 hexadecimal digits that name this boot and network namespace.
     pub fn scope(&self) -> &str {
         &self.0.scope
     }
@@ -353,11 +394,9 @@ fn scope() -> String {
     let mut hash = Sha256::new();
     hash.update(b"majordomus scope\0");
     hash.update(boot.trim_ascii());
-    for namespace in ["/proc/self/ns/net", "/proc/self/ns/pid"] {
-        let name = fs::read_link(namespace).unwrap_or_default();
-        hash.update(b"\0");
-        hash.update(name.as_os_str().as_bytes());
-    }
+    let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
+    hash.update(b"\0");
+    hash.update(network.as_os_str().as_bytes());
     hex::encode(&hash.finalize()[..8])
 }
 

@@ -9,7 +9,7 @@ use super::hosting::Stop;
 use super::links::Links;
 use super::wiring::Mode;
 use crate::capabilities::{self, Ending, ServerControl, ServerStatus, Status};
-use crate::floor::paths::Site;
+use crate::floor::paths::{Files, Site};
 use crate::registry::{Refusal, RefusalCode};
 
 /// The status of one server of this process.
@@ -36,7 +36,7 @@ impl ServerStatus for HostStatus {
             Mode::Standalone => (String::new(), 0, capabilities::Mode::Standalone),
         };
         let files = match (&self.mode, &self.site) {
-            (Mode::Owner { .. }, Some(site)) => touched(site),
+            (Mode::Owner { ownership, .. }, Some(site)) => touched(site, ownership.files()),
             _ => Vec::new(),
         };
         Status {
@@ -70,13 +70,13 @@ impl ServerControl for HostStatus {
 }
 
 /// Every file that an owner touches, as people see it.
-fn touched(site: &Site) -> Vec<String> {
+fn touched(site: &Site, files: Files) -> Vec<String> {
     [
-        site.lease_document(),
-        site.lease_lock(),
+        site.document(files),
+        site.lock(files),
         site.log(),
         site.token(),
-        site.board(),
+        site.board(files),
     ]
     .iter()
     .map(|path| site.shown(path))

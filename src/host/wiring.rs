@@ -93,7 +93,9 @@ impl Wiring {
     ) -> Result<Self, HostError> {
         let changes = Changes::default();
         let place = match (mode, &settings.site) {
-            (Mode::Owner { .. }, Some(site)) => Place::File(site.board()),
+            (Mode::Owner { ownership, .. }, Some(site)) => {
+                Place::File(site.board(ownership.files()))
+            }
             _ => Place::Memory,
         };
         let config = capabilities::services::board_config(settings.site.as_ref(), place);

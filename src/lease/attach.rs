@@ -15,7 +15,7 @@ use super::ownership::Ownership;
 use crate::floor::error::Chain;
 use crate::floor::limits::LINK_HANDSHAKE;
 use crate::floor::log;
-use crate::floor::paths::Site;
+use crate::floor::paths::{Files, Site};
 
 /// How long whoever goes on from an owner that left gets, before a document is cleared up.
 const GOES_ON: Duration = Duration::from_millis(100);
@@ -59,11 +59,6 @@ pub enum AloneReason {
         /// What the last handshake ran into, if there was one.
         failure: Option<ProbeFailure>,
     },
-    /// Somebody holds the lock, and its document is of another boot, container or network namespace.
-    HeldElsewhere {
-        /// The holder's process there, as its document says.
-        pid: Option<u32>,
-    },
     /// The folders, the lock file or the document cannot be made or used, or there are no locks here.
     Refused {
         /// What was tried, and what the system said, in one line.
@@ -91,11 +86,6 @@ impl fmt::Display for AloneReason {
                 pid,
                 failure: Some(failure),
             } => write!(f, "{} holds this checkout, but {failure}", holder(pid)),
-            Self::HeldElsewhere { pid } => write!(
-                f,
-                "{} of another container or machine holds this checkout",
-                holder(pid)
-            ),
             Self::Refused { what, hint: _ } => f.write_str(what),
         }
     }
@@ -106,7 +96,7 @@ impl AloneReason {
     #[must_use]
     pub fn hint(&self) -> &str {
         match self {
-            Self::Held { .. } | Self::HeldElsewhere { .. } => "majordomus status",
+            Self::Held { .. } => "majordomus status",
             Self::Refused { what: _, hint } => hint,
         }
     }
@@ -116,8 +106,8 @@ impl AloneReason {
 ///
 /// `probe` shakes hands with the owner that a document names. It gets 100 ms, and twice as long each time that this was too
 /// short, within `deadline`: on a busy machine an owner may be slow for everybody, and a handshake that is broken off and
-/// begun again never ends. Past `deadline` the candidate stops waiting; the whole takes at most that and one handshake. Files
-/// are read and locked on the calling thread, in microseconds.
+/// begun again never ends. Past `deadline` the candidate stops waiting; the whole takes at most that and two handshakes (one
+/// more where an owner beside was looked for). Files are read and locked on the calling thread, in microseconds.
 ///
 /// Cancel safe: dropping the future gives up whatever was taken.
 pub async fn attach_or_own<L, P, F>(site: &Site, deadline: Duration, probe: P) -> Outcome<L>
@@ -144,6 +134,7 @@ where
             (Next::Call(call), _) => call,
             (Next::Attached, Some(link)) => return Outcome::Attached(link),
             (Next::Elected { epoch }, _) => {
+                kernel.clear_beside();
                 let site = kernel.site();
                 if let Err(error) = log::attach(&site.log(), site.root(), kernel.instance()) {
                     tracing::warn!(%error, "no log file is written");
@@ -151,6 +142,11 @@ where
                 if kernel.is_locked_elsewhere() {
                     tracing::warn!(
                         "file locks exclude nobody here; a lock outside this file system does"
+                    );
+                }
+                if kernel.files() == Files::Scope {
+                    tracing::warn!(
+                        "the server of another container or machine cannot be reached; this one stands beside it"
                     );
                 }
                 let found = describe(&found, &kernel);
@@ -213,7 +209,7 @@ pub async fn clear_up(released: &Ownership) {
     let (site, instance) = (released.site(), released.instance());
     let begun = Instant::now();
     loop {
-        let reading = Reading::at(&site.lease_document());
+        let reading = Reading::at(&site.document(released.files()));
         let ours = |document: &Document| document.instance == instance;
         if !reading.document().is_some_and(ours) {
             return;
@@ -267,10 +263,9 @@ fn describe(found: &Reading, kernel: &Kernel) -> String {
 fn reason(why: Why, kernel: &Kernel, failure: Option<ProbeFailure>) -> AloneReason {
     let site = kernel.site();
     let pid = kernel.document().map(|document| document.pid);
-    let lock = site.shown(&site.lease_lock());
+    let lock = site.shown(&site.lock(kernel.files()));
     let (what, hint) = match (why, kernel.take_trouble()) {
         (Why::Held, _) => return AloneReason::Held { pid, failure },
-        (Why::HeldElsewhere, _) => return AloneReason::HeldElsewhere { pid },
         (_, Some(Trouble::Folder(error))) => (Chain(&error).to_string(), error.hint()),
         (_, Some(trouble @ Trouble::Lock(_))) if trouble.blocked_by().is_some() => {
             let kind = trouble.blocked_by().map(|kind| kind.to_string());
@@ -284,7 +279,7 @@ fn reason(why: Why, kernel: &Kernel, failure: Option<ProbeFailure>) -> AloneReas
             format!("ls -l {lock}"),
         ),
         (_, Some(Trouble::Write(error))) => {
-            let document = site.shown(&site.lease_document());
+            let document = site.shown(&site.document(kernel.files()));
             let folder = site.shown(&site.state_dir());
             (
                 format!("cannot write {document}: {error}"),

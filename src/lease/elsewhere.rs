@@ -33,7 +33,11 @@ impl Elsewhere {
         }
         let user = nix::unistd::geteuid().as_raw();
         let folder = PathBuf::from(COMMON).join(format!("majordomus-{user}"));
-        Self::take_file(&folder, &format!("{}.lock", site.root_id()), user)
+        Self::take_file(
+            &folder,
+            &format!("{}.{}.lock", site.root_id(), site.scope()),
+            user,
+        )
     }
 
     fn take_file(folder: &Path, name: &str, user: u32) -> Result<Self, Locked> {

@@ -1,8 +1,8 @@
 //! Pause points between any two system calls of the lease, for the torture test. Compiled out without feature `failpoints`.
 //!
 //! `MAJORDOMUS_FAILPOINT` holds entries `POINT=ACTION`, joined by `;`. A point is `lease::before_CALL` with a call's name
-//! (`read`, `open_lock`, `try_lock`, `test_lock`, `take_name`, `compare`, `read_again`, `write_starting`, `write_ready`,
-//! `write_draining`, `remove`, `let_go`, `wait`, `probe`, `lock_elsewhere`, `move_beside`), or `lease::*` for all of them.
+//! (`read`, `read_beside`, `open_lock`, `try_lock`, `test_lock`, `take_name`, `compare`, `read_again`, `write_starting`, `write_ready`,
+//! `write_draining`, `remove`, `let_go`, `wait`, `probe`, `lock_elsewhere`, `lock_scope`), or `lease::*` for all of them.
 //!
 //! | action | effect |
 //! |---|---|
@@ -27,6 +27,7 @@ mod active {
     use std::sync::OnceLock;
     use std::time::{Duration, Instant};
 
+    use crate::floor::paths::Files;
     use crate::lease::document::State;
     use crate::lease::election::Call;
 
@@ -78,13 +79,14 @@ mod active {
 
     fn name(call: Call) -> &'static str {
         match call {
-            Call::Read => "read",
+            Call::Read(Files::Common) => "read",
+            Call::Read(Files::Scope) => "read_beside",
             Call::Probe => "probe",
             Call::OpenLock => "open_lock",
             Call::TryLock => "try_lock",
             Call::TestLock => "test_lock",
             Call::LockElsewhere => "lock_elsewhere",
-            Call::MoveBeside => "move_beside",
+            Call::LockScope => "lock_scope",
             Call::TakeName => "take_name",
             Call::Compare => "compare",
             Call::ReadAgain => "read_again",

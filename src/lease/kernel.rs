@@ -7,10 +7,16 @@
 //! whatever, and a child never holds it (`O_CLOEXEC`). It is dropped by an explicit unlock, because another thread may be
 //! looking at the file right then.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+mod lock_file;
+mod print;
+mod trouble;
+
+pub(super) use trouble::Trouble;
+
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
@@ -20,9 +26,11 @@ use super::election::{Compared, Locked, Named, Opened, Os, Sight, Writer, Writte
 use super::elsewhere::Elsewhere;
 use super::name::{Name, NameError, Purpose};
 use crate::floor::clock;
-use crate::floor::fs::{FileError, Kind, open_plain, replace, sweep};
+use crate::floor::fs::{FileError, replace, sweep};
 use crate::floor::hex;
-use crate::floor::paths::{Site, SiteError};
+use crate::floor::paths::{Files, Site, SiteError};
+use lock_file::Missing;
+use print::{Fingerprint, is_one_file};
 
 /// One candidate's, later one owner's, hands.
 #[derive(Debug)]
@@ -30,6 +38,8 @@ pub(super) struct Kernel {
     site: Site,
     instance: String,
     started_at: String,
+    /// Where it stands.
+    files: Mutex<Files>,
     held: Mutex<Held>,
     /// What the document says besides.
     draft: Mutex<Draft>,
@@ -47,6 +57,8 @@ struct Held {
     lock: Option<Arc<File>>,
     /// In place of the file's lock, where the file system has none.
     elsewhere: Option<Elsewhere>,
+    /// Our scope's lock file, of an owner at the common files.
+    scope: Option<Arc<File>>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -54,36 +66,6 @@ struct Draft {
     url: Option<String>,
     link: Option<SocketAddr>,
     unknown: Map<String, Value>,
-}
-
-/// What a call ran into.
-#[derive(Debug)]
-pub(super) enum Trouble {
-    /// The folders cannot be made.
-    Folder(SiteError),
-    /// The lock file cannot be opened.
-    Lock(FileError),
-    /// The document cannot be written.
-    Write(io::Error),
-    /// The document cannot be read, because no file can be opened.
-    Files,
-}
-
-/// A file at one moment. Two equal ones mean: nobody replaced or wrote it in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fingerprint([i128; 5]);
-
-impl Fingerprint {
-    fn of(file: &Metadata) -> Self {
-        let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) << 32 | i128::from(rest);
-        Self([
-            i128::from(file.dev()),
-            i128::from(file.ino()),
-            i128::from(file.size()),
-            nanoseconds(file.mtime(), file.mtime_nsec()),
-            nanoseconds(file.ctime(), file.ctime_nsec()),
-        ])
-    }
 }
 
 impl Kernel {
@@ -95,6 +77,7 @@ impl Kernel {
             site: site.clone(),
             instance: hex::encode(&instance),
             started_at: clock::rfc3339(clock::now_ms()),
+            files: Mutex::new(Files::Common),
             held: Mutex::default(),
             draft: Mutex::default(),
             known: Mutex::default(),
@@ -105,6 +88,15 @@ impl Kernel {
 
     pub(super) fn site(&self) -> &Site {
         &self.site
+    }
+
+    /// Returns the files where it stands.
+    pub(super) fn files(&self) -> Files {
+        *guard(&self.files)
+    }
+
+    fn document_path(&self) -> PathBuf {
+        self.site.document(self.files())
     }
 
     pub(super) fn instance(&self) -> &str {
@@ -126,6 +118,14 @@ impl Kernel {
         guard(&self.held).elsewhere.is_some()
     }
 
+    /// Removes the document that an owner beside of our scope left. Only for an owner at the common files, which holds its
+    /// scope's locks and so knows that nobody serves there.
+    pub(super) fn clear_beside(&self) {
+        if self.files() == Files::Common {
+            let _absent = fs::remove_file(self.site.document(Files::Scope));
+        }
+    }
+
     /// Takes what the last refused call ran into.
     pub(super) fn take_trouble(&self) -> Option<Trouble> {
         guard(&self.trouble).take()
@@ -141,7 +141,7 @@ impl Kernel {
     /// Tells whether the document is known to be as we left it, at the price of one `stat`.
     pub(super) fn document_untouched(&self) -> bool {
         let known = *guard(&self.known);
-        let now = fs::symlink_metadata(self.site.lease_document());
+        let now = fs::symlink_metadata(self.document_path());
         matches!((known, now), (Some(known), Ok(now)) if known == Fingerprint::of(&now))
     }
 
@@ -151,25 +151,57 @@ impl Kernel {
         } else if document.instance == self.instance {
             Writer::Me
         } else if document.scope != self.site.scope() {
-            Writer::OtherScope
+            if self.site.hides_other_scopes() || guard(&self.held).elsewhere.is_some() {
+                Writer::OutOfSight
+            } else {
+                Writer::OtherScope
+            }
         } else {
             Writer::Neighbour
         }
     }
 
     fn open(&self) -> Result<File, FileError> {
-        open_plain(
-            &self.site.lease_lock(),
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false),
-        )
+        lock_file::open(&self.site.lock(self.files()), Missing::Made)
     }
 
     fn lock(&self) -> Option<Arc<File>> {
         guard(&self.held).lock.as_ref().map(Arc::clone)
+    }
+
+    fn taken(&self, file: &File) -> Locked {
+        let (locked, trouble) = lock_file::take(file);
+        if trouble.is_some() {
+            *guard(&self.trouble) = trouble;
+        }
+        locked
+    }
+
+    fn look(&self) -> Sight {
+        let (reading, metadata) = Reading::with_metadata(&self.document_path());
+        let sight = match &reading {
+            Reading::Document(document) => Sight::Sign {
+                state: document.state,
+                writer: self.writer(document),
+                epoch: document.epoch,
+            },
+            Reading::Absent | Reading::Empty | Reading::Corrupt(_) => Sight::Nothing,
+        };
+        let is_mine = matches!(
+            sight,
+            Sight::Sign {
+                writer: Writer::Me,
+                ..
+            }
+        );
+        if reading == Reading::Corrupt(Fault::Exhausted) {
+            *guard(&self.trouble) = Some(Trouble::Files);
+        }
+        *guard(&self.known) = metadata
+            .filter(|_| is_mine)
+            .map(|found| Fingerprint::of(&found));
+        *guard(&self.found) = reading;
+        sight
     }
 
     fn replace_document(&self, state: State, epoch: u64) -> io::Result<()> {
@@ -200,7 +232,7 @@ impl Kernel {
             started_at: self.started_at.clone(),
             unknown: draft.unknown,
         };
-        let path = self.site.lease_document();
+        let path = self.document_path();
         if state == State::Starting {
             sweep(&path);
         }
@@ -211,31 +243,13 @@ impl Kernel {
 }
 
 impl Os for &Kernel {
-    fn read(&mut self) -> Sight {
-        let (reading, metadata) = Reading::with_metadata(&self.site.lease_document());
-        let sight = match &reading {
-            Reading::Document(document) => Sight::Sign {
-                state: document.state,
-                writer: self.writer(document),
-                epoch: document.epoch,
-            },
-            Reading::Absent | Reading::Empty | Reading::Corrupt(_) => Sight::Nothing,
-        };
-        let is_mine = matches!(
-            sight,
-            Sight::Sign {
-                writer: Writer::Me,
-                ..
-            }
-        );
-        if reading == Reading::Corrupt(Fault::Exhausted) {
-            *guard(&self.trouble) = Some(Trouble::Files);
-        }
-        *guard(&self.known) = metadata
-            .filter(|_| is_mine)
-            .map(|found| Fingerprint::of(&found));
-        *guard(&self.found) = reading;
-        sight
+    fn read(&mut self, files: Files) -> Sight {
+        *guard(&self.files) = files;
+        self.look()
+    }
+
+    fn read_again(&mut self) -> Sight {
+        self.look()
     }
 
     fn open_lock(&mut self) -> Opened {
@@ -272,14 +286,7 @@ impl Os for &Kernel {
         let Some(file) = self.lock() else {
             return Locked::Unusable;
         };
-        match file.try_lock() {
-            Ok(()) => Locked::Ours,
-            Err(TryLockError::WouldBlock) => Locked::Held,
-            Err(TryLockError::Error(error)) => {
-                *guard(&self.trouble) = Some(Trouble::Lock(FileError::Io(error)));
-                Locked::Unusable
-            }
-        }
+        self.taken(&file)
     }
 
     fn test_lock(&mut self) -> Locked {
@@ -287,7 +294,7 @@ impl Os for &Kernel {
             return Locked::Ours;
         };
         let one_file = match (ours.metadata(), second.metadata()) {
-            (Ok(ours), Ok(second)) => same_inode(&ours, &second),
+            (Ok(ours), Ok(second)) => is_one_file(&ours, &second),
             _ => false,
         };
         // Of two files, the path's was replaced: no test, and the comparison that follows will say so.
@@ -319,20 +326,49 @@ impl Os for &Kernel {
         }
     }
 
-    fn compare(&mut self) -> Compared {
-        if guard(&self.held).elsewhere.is_some() {
-            // Nothing at the path can take this lock's place; a folder that was removed shows by its document.
-            return Compared::Same;
+    fn lock_scope(&mut self) -> Locked {
+        let held = guard(&self.held);
+        if held.elsewhere.is_some() || self.files() == Files::Scope {
+            // That lock is our scope's already.
+            return Locked::Ours;
         }
-        let Some(file) = self.lock() else {
-            return Compared::Replaced;
+        let missing = match held.name {
+            Some(_) => Missing::Left,
+            None => Missing::Made,
         };
-        match (
-            file.metadata(),
-            fs::symlink_metadata(self.site.lease_lock()),
-        ) {
-            (Ok(ours), Ok(path)) if same_inode(&ours, &path) && ours.nlink() > 0 => Compared::Same,
-            _ => Compared::Replaced,
+        drop(held);
+        let file = match lock_file::open(&self.site.lock(Files::Scope), missing) {
+            Ok(file) => Arc::new(file),
+            Err(FileError::Absent) if missing == Missing::Left => return Locked::Ours,
+            Err(error) => {
+                *guard(&self.trouble) = Some(Trouble::Lock(error));
+                return Locked::Unusable;
+            }
+        };
+        let locked = self.taken(&file);
+        if locked == Locked::Ours {
+            guard(&self.held).scope = Some(file);
+        }
+        locked
+    }
+
+    fn compare(&mut self) -> Compared {
+        let (lock, scope) = {
+            let held = guard(&self.held);
+            if held.elsewhere.is_some() {
+                // Nothing at the path can take this lock's place; a folder that was removed shows by its document.
+                return Compared::Same;
+            }
+            (held.lock.clone(), held.scope.clone())
+        };
+        let stands = lock
+            .is_some_and(|lock| lock_file::stands_at(&lock, &self.site.lock(self.files())))
+            && scope
+                .is_none_or(|scope| lock_file::stands_at(&scope, &self.site.lock(Files::Scope)));
+        if stands {
+            Compared::Same
+        } else {
+            Compared::Replaced
         }
     }
 
@@ -352,7 +388,7 @@ impl Os for &Kernel {
     }
 
     fn remove(&mut self) {
-        if let Err(error) = fs::remove_file(self.site.lease_document()) {
+        if let Err(error) = fs::remove_file(self.document_path()) {
             tracing::debug!(%error, "the lease document stays");
         }
     }
@@ -362,28 +398,17 @@ impl Os for &Kernel {
             name,
             lock,
             elsewhere,
+            scope,
         } = std::mem::take(&mut *guard(&self.held));
-        // The name goes first: whoever then gets the lock finds it free.
+        // The name goes first, and our scope's lock next: whoever then gets the lock finds them free.
         drop(name);
         drop(elsewhere);
-        if let Some(Err(error)) = lock.as_deref().map(File::unlock) {
-            tracing::debug!(%error, "the lock goes with its file");
+        for file in [scope, lock].into_iter().flatten() {
+            if let Err(error) = file.unlock() {
+                tracing::debug!(%error, "the lock goes with its file");
+            }
         }
     }
-}
-
-impl Trouble {
-    /// The lock file that is no plain file stays where it is: nothing of ours ever replaces it.
-    pub(super) fn blocked_by(&self) -> Option<Kind> {
-        match self {
-            Self::Lock(FileError::NotAFile(kind)) => Some(*kind),
-            Self::Lock(_) | Self::Folder(_) | Self::Write(_) | Self::Files => None,
-        }
-    }
-}
-
-fn same_inode(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// What a mutex of ours guards is whole even after a panic: every change is one assignment.

@@ -6,6 +6,8 @@
 //!
 //! The kernel's lock on `server.lock` is the truth, the document `server.json` is the sign on the door. Whoever holds the lock
 //! owns; a death of any kind frees it; nothing else is ever taken for a death. The lock file is never removed or renamed.
+//! An owner that meets the held lock of another scope, which it cannot reach, serves *beside* it, from files of its scope's name
+//! (ADR 0012).
 //!
 //! | part | what it is |
 //! |---|---|
@@ -14,6 +16,7 @@
 //! | [`attach`] | the driver: candidates |
 //! | [`ownership`] | the driver: owners |
 //! | `kernel`, `name`, `elsewhere` | the system calls, for real |
+//! | [`sign`] | which document speaks to this scope |
 //! | [`secret`] | the token that proves an owner to a bridge |
 //! | [`trial`] | whether the locks work here, for `doctor` |
 //! | [`failpoint`] | pauses between system calls, for tests |
@@ -30,6 +33,7 @@ mod kernel;
 mod name;
 pub mod ownership;
 pub mod secret;
+pub mod sign;
 pub mod trial;
 
 pub use attach::{AloneReason, Outcome, ProbeFailure, attach_or_own, clear_up};

@@ -11,7 +11,7 @@ use super::document::{Document, MAX_EPOCH, State};
 use super::election::{Call, Course, Duty, Leave, Tenure, perform};
 use super::failpoint;
 use super::kernel::{Kernel, Trouble};
-use crate::floor::paths::Site;
+use crate::floor::paths::{Files, Site};
 
 /// The lease of one owner, from its election to [`Ownership::release`]. Shared by `Arc`; dropping the last one releases it.
 #[derive(Debug)]
@@ -55,6 +55,11 @@ impl Ownership {
     /// Returns 32 hexadecimal digits, random for each ownership.
     pub fn instance(&self) -> &str {
         self.kernel.instance()
+    }
+
+    /// Returns the files that it serves from.
+    pub fn files(&self) -> Files {
+        self.kernel.files()
     }
 
     pub(super) fn site(&self) -> &Site {

@@ -2,7 +2,7 @@
 //!
 //! Under [stateright](https://docs.rs/stateright) run [`Election`](majordomus::lease::election::Election) and
 //! [`Tenure`](majordomus::lease::election::Tenure) themselves, not a copy: production performs their calls on the kernel, and
-//! here they are performed on a [`world`] of three facts (lock file, document, name). Each call is atomic, calls of different
+//! here they are performed on a [`world`] of three facts (lock file, document, name), which are there once for each scope. Each call is atomic, calls of different
 //! processes interleave freely, and at any moment a process may be killed, somebody may remove the lock file or the document,
 //! an owner may leave or be demoted, a watchdog may release the lease of a host that hangs.
 //!
@@ -14,14 +14,15 @@
 //!   or watchdog. stateright's `eventually` ignores cycles, and waiting is a cycle, so this is reverse reachability over the
 //!   explored graph ([`reach`]).
 //!
-//! A model that cannot fail proves nothing. Four *controls* must fail, and say in how many steps: an election by the document
-//! (create, judge, unlink), unlinking the lock file on release, no inode check, no fence.
+//! A model that cannot fail proves nothing. Five *controls* must fail, and say in how many steps: an election by the document
+//! (create, judge, unlink), unlinking the lock file on release, no inode check, no fence, no lock of the scope.
 //!
 //! Processes are interchangeable, so a state keeps them sorted: this folds up to 24 states into one. A process number in a
 //! printed path is therefore a place in that order.
 //!
 //! Under `cargo test` the combinations of *all* faults run with three processes, and with four only those without hangs or
-//! without removals. The long form runs all of them with four (189,008 states and 1,555,169 steps for the largest, of states folded by up to 24):
+//! without removals; in two scopes they run with two processes, and with three only crashes do. The long form runs all of them
+//! with four, and three (189,008 states and 1,555,169 steps for the largest of one scope, of states folded by up to 24):
 //! `MAJORDOMUS_MODEL=full cargo test --test model -- --nocapture`.
 
 #![expect(
@@ -71,7 +72,7 @@ fn breaks(model: Lease, property: &'static str) {
     let what = format!("{model:?}");
     let checker = model
         .checker()
-        .finish_when(HasDiscoveries::AnyFailures)
+        .finish_when(HasDiscoveries::AllOf([property].into()))
         .spawn_bfs()
         .join();
     let path = checker
@@ -144,6 +145,62 @@ fn candidates_that_run_out_of_time_change_nothing() {
         ..Rules::OURS
     };
     holds(Lease::new(long_or_short(4, 3), Faults { hangs: 0, ..ALL }).under(rules));
+}
+
+/// Guards I1: with and without abstract names, and where one scope does not see the other's locks.
+#[test]
+fn in_two_scopes_neither_ever_has_two_owners_and_each_can_have_one() {
+    let hidden = Rules {
+        hidden: true,
+        ..NAMED
+    };
+    let crashes = |crashes| Faults {
+        crashes,
+        ..Faults::default()
+    };
+    let two = |processes, faults, rules| {
+        holds(
+            Lease::new(processes, faults)
+                .in_second_scope(1)
+                .under(rules),
+        );
+    };
+    two(3, crashes(2), Rules::OURS);
+    two(3, crashes(long_or_short(2, 1)), NAMED);
+    let most = long_or_short(3, 2);
+    two(most, crashes(2), hidden);
+    for rules in [Rules::OURS, NAMED] {
+        two(most, Faults { hangs: 0, ..ALL }, rules);
+        two(most, Faults { removals: 0, ..ALL }, rules);
+    }
+}
+
+/// Guards I1: where there are no locks, each scope has one outside the file system.
+#[test]
+fn in_two_scopes_without_file_locks_the_same_holds() {
+    let rules = Rules {
+        elsewhere: true,
+        compares_inodes: false,
+        fence: Fence::Lock,
+        ..NAMED
+    };
+    let model = Lease::new(long_or_short(3, 2), Faults { hangs: 0, ..ALL });
+    holds(model.in_second_scope(1).under(rules));
+}
+
+/// Guards I1: who takes the common lock beside an owner of its own scope must see that owner.
+#[test]
+fn control_without_its_scopes_lock_a_scope_has_two_owners() {
+    let rules = Rules {
+        locks_scope: false,
+        ..Rules::OURS
+    };
+    let faults = Faults {
+        crashes: 1,
+        ..Faults::default()
+    };
+    let model = Lease::new(3, faults).in_second_scope(2);
+    breaks(model.under(rules), world::ONE_ADMITS);
 }
 
 /// Guards I1.

@@ -12,7 +12,7 @@ pub(crate) struct Graph {
     /// Ordinary steps only, as (from, to).
     ordinary: Vec<(u32, u32)>,
     steps: usize,
-    /// States in which somebody admits, or nobody is left.
+    /// States in which somebody admits in each scope where somebody is left.
     content: Vec<bool>,
 }
 
@@ -30,9 +30,7 @@ pub(crate) fn explore(model: &Lease) -> Graph {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
                 let number = u32::try_from(queue.len()).unwrap();
-                graph
-                    .content
-                    .push(state.admitting(model) > 0 || state.living() == 0);
+                graph.content.push(state.is_content(model));
                 queue.push(state);
                 *new.insert(number)
             }

@@ -1,9 +1,12 @@
-//! The world that the lease lives in: one lock file, one document, one name, and processes that share nothing else.
+//! The world that the lease lives in: lock files, documents and names, and processes that share nothing else.
+//!
+//! There are the common lock file and document, and for each of at most two scopes a lock file, a document and a name of its own.
 //!
 //! A process is a *bystander* (not started, attached, alone, or a bridge: whatever it is, it may stand for election next), a
 //! *candidate* in an election, an *owner* at a duty or between two, or dead. A host that hangs when its watchdog releases the
 //! lease becomes a *ghost* beside its process: it still believes, and a write that it had begun may land at any later moment.
 
+use majordomus::floor::paths::Files;
 use majordomus::lease::document::State;
 use majordomus::lease::election::{
     Answer, Call, Compared, Course, Duty, Election, Leave, Locked, Named, Next, Opened, Os, Sight,
@@ -11,9 +14,9 @@ use majordomus::lease::election::{
 };
 use stateright::{Model, Property};
 
-/// At most one process admits.
+/// At most one process of a scope admits.
 pub(crate) const ONE_ADMITS: &str = "at most one admits";
-/// At most one process owns, while nobody removed the lock file or names are taken.
+/// At most one process of a scope owns, while nobody removed the lock file or names are taken.
 pub(crate) const ONE_OWNS: &str = "at most one owns";
 
 /// How often the world may misbehave.
@@ -47,6 +50,10 @@ pub(crate) struct Rules {
     pub(crate) locks_work: bool,
     /// There are no file locks; the lock is taken outside the file system, and nothing about a path is compared.
     pub(crate) elsewhere: bool,
+    /// A lock that a process of one scope holds is not seen from the other one: two kernels on one file system.
+    pub(crate) hidden: bool,
+    /// Every owner holds its scope's lock file where it has to. Ours does.
+    pub(crate) locks_scope: bool,
     /// The locked file is compared with the path.
     pub(crate) compares_inodes: bool,
     /// What admitting asks for.
@@ -65,6 +72,8 @@ impl Rules {
         names: false,
         locks_work: true,
         elsewhere: false,
+        hidden: false,
+        locks_scope: true,
         compares_inodes: true,
         fence: Fence::Inode,
         release_unlinks: false,
@@ -77,6 +86,8 @@ impl Rules {
 #[derive(Debug)]
 pub(crate) struct Lease {
     processes: u8,
+    /// How many of them are in the second scope.
+    second: u8,
     faults: Faults,
     rules: Rules,
 }
@@ -86,9 +97,15 @@ impl Lease {
         let rules = Rules::OURS;
         Self {
             processes,
+            second: 0,
             faults,
             rules,
         }
+    }
+
+    /// Puts so many of the processes into a second scope.
+    pub(crate) fn in_second_scope(self, second: u8) -> Self {
+        Self { second, ..self }
     }
 
     pub(crate) fn under(self, rules: Rules) -> Self {
@@ -100,6 +117,12 @@ impl Lease {
 type Inode = u8;
 /// The file at the path.
 const AT_PATH: Inode = 0;
+/// The common files, and those of either scope.
+const SETS: usize = 3;
+/// The place of the common files among them; a scope's come after it.
+const COMMON: usize = 0;
+/// The scopes of a model that has two.
+const SCOPES: [u8; 2] = [0, 1];
 /// The most processes of a model.
 const MOST: usize = 4;
 
@@ -107,11 +130,11 @@ const MOST: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct World {
     processes: [Process; MOST],
-    lock_exists: bool,
-    /// The lock file was removed once, so that two inodes are about.
+    lock_exists: [bool; SETS],
+    /// The lock files were removed once, so that two inodes are about.
     removed: bool,
-    /// The document; who wrote it is a mark at the process.
-    document: Option<State>,
+    /// The documents, each with its writer's scope; who wrote it is a mark at the process.
+    documents: [Option<(State, u8)>; SETS],
     lock_removals: u8,
     document_removals: u8,
     crashes: u8,
@@ -122,10 +145,15 @@ pub(crate) struct World {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Process {
     role: Role,
+    scope: u8,
+    /// It stands at its scope's files, and else at the common ones.
+    beside: bool,
     open: Option<Inode>,
     locked: bool,
+    /// Its scope's lock file, held besides the common one.
+    scope_lock: Option<Inode>,
     named: bool,
-    /// The document is of this process's present ownership or candidacy.
+    /// The document where it stands is of this process's present ownership or candidacy.
     signed: bool,
     /// The owner whose document this process read last still signs the document.
     saw_signer: bool,
@@ -160,8 +188,30 @@ enum Ghost {
     None,
     /// Believes to serve; its next look at its lease tells it otherwise.
     Idle,
-    /// Was about to write the document when its lease was released.
-    Writing(State),
+    /// Was about to write the document of these files when its lease was released.
+    Writing(State, usize),
+}
+
+impl Process {
+    /// Returns the set of files where it stands.
+    fn set(&self) -> usize {
+        if self.beside {
+            self.scope_set()
+        } else {
+            COMMON
+        }
+    }
+
+    /// Returns the files of its scope.
+    fn scope_set(&self) -> usize {
+        COMMON + 1 + usize::from(self.scope)
+    }
+
+    /// Whether it holds this inode of that set's lock file.
+    fn holds(&self, set: usize, inode: Option<Inode>) -> bool {
+        let main = self.locked && self.set() == set && self.open == inode;
+        main || (self.scope_lock.is_some() && self.scope_set() == set && self.scope_lock == inode)
+    }
 }
 
 /// A step of one process, or of the world.
@@ -206,16 +256,18 @@ impl Action {
 }
 
 impl World {
-    /// Returns how many processes admit, judged at one instant.
-    pub(crate) fn admitting(&self, model: &Lease) -> usize {
+    /// Returns how many processes of a scope admit, judged at one instant.
+    pub(crate) fn admitting(&self, model: &Lease, scope: u8) -> usize {
         self.processes
             .iter()
+            .filter(|process| process.scope == scope)
             .map(|process| {
                 let serving = matches!(process.role, Role::Owner(Stage::Serving, _));
                 let ghost = process.ghost != Ghost::None;
                 match model.rules.fence {
                     Fence::Inode => {
-                        let at_path = process.open == Some(AT_PATH) && self.lock_exists;
+                        let at_path =
+                            process.open == Some(AT_PATH) && self.lock_exists[process.set()];
                         usize::from(serving && process.locked && at_path)
                     }
                     Fence::Lock => usize::from(serving && process.locked),
@@ -225,25 +277,31 @@ impl World {
             .sum()
     }
 
-    /// Returns how many processes hold the lease as they see it.
-    fn owning(&self) -> usize {
+    /// Returns how many processes of a scope hold the lease as they see it.
+    fn owning(&self, scope: u8) -> usize {
         let owners = self.processes.iter();
         owners
-            .filter(|process| matches!(process.role, Role::Owner(..)) && process.locked)
+            .filter(|process| process.scope == scope && process.locked)
+            .filter(|process| matches!(process.role, Role::Owner(..)))
             .count()
     }
 
-    /// Returns how many processes are not dead.
-    pub(crate) fn living(&self) -> usize {
-        let all = self.processes.iter();
-        all.filter(|process| !matches!(process.role, Role::Dead | Role::Missing))
-            .count()
+    /// Whether nothing more is to be wished for: in either scope somebody admits, or nobody is left.
+    pub(crate) fn is_content(&self, model: &Lease) -> bool {
+        SCOPES.into_iter().all(|scope| {
+            let all = self.processes.iter();
+            let living = all.filter(|process| {
+                process.scope == scope && !matches!(process.role, Role::Dead | Role::Missing)
+            });
+            living.count() == 0 || self.admitting(model, scope) > 0
+        })
     }
 
-    fn remove_lock(&mut self) {
-        self.lock_exists = false;
+    fn remove_locks(&mut self) {
+        self.lock_exists = [false; SETS];
         for process in &mut self.processes {
             process.open = process.open.map(|inode| inode + 1);
+            process.scope_lock = process.scope_lock.map(|inode| inode + 1);
         }
     }
 
@@ -251,9 +309,12 @@ impl World {
     /// files; and, where the rules fold, in what a document says that leads to no attempt to attach, or in a ghost that can do
     /// nothing any more.
     fn fold(&mut self, rules: Rules) {
-        let open = self.processes.map(|process| process.open);
+        let open = self
+            .processes
+            .map(|process| [process.open, process.scope_lock]);
         let mut earlier: Vec<_> = open
             .into_iter()
+            .flatten()
             .flatten()
             .filter(|&i| i > AT_PATH)
             .collect();
@@ -261,25 +322,34 @@ impl World {
             earlier.sort_unstable();
             earlier.dedup();
             for process in &mut self.processes {
-                let place = process
-                    .open
-                    .and_then(|i| earlier.iter().position(|&e| e == i));
-                if let Some(place) = place {
-                    process.open = Some(u8::try_from(place).unwrap() + 1);
+                for inode in [&mut process.open, &mut process.scope_lock] {
+                    let place = inode.and_then(|i| earlier.iter().position(|&e| e == i));
+                    if let Some(place) = place {
+                        *inode = Some(u8::try_from(place).unwrap() + 1);
+                    }
                 }
             }
         }
         if rules.folds {
-            if !self.processes.iter().any(|process| process.signed) {
-                self.document = None;
-            } else if self.document == Some(State::Draining) {
-                self.document = Some(State::Starting);
+            let one_scope = self.processes.iter().all(|process| process.scope == 0);
+            for (set, document) in self.documents.iter_mut().enumerate() {
+                let mut signers = self.processes.iter();
+                let signed = signers.any(|process| process.signed && process.set() == set);
+                *document = match *document {
+                    // Of a common document without an owner, whose scope it was still counts.
+                    Some(_) if !signed && (one_scope || set != COMMON) => None,
+                    Some((_, scope)) if !signed => Some((State::Starting, scope)),
+                    Some((State::Draining, scope)) => Some((State::Starting, scope)),
+                    document => document,
+                };
             }
             for process in &mut self.processes {
                 process.ghost = match process.ghost {
                     Ghost::Idle if rules.fence != Fence::None => Ghost::None,
-                    Ghost::Writing(State::Ready) if !matches!(process.role, Role::Owner(..)) => {
-                        Ghost::Writing(State::Draining)
+                    Ghost::Writing(State::Ready, set)
+                        if !matches!(process.role, Role::Owner(..)) =>
+                    {
+                        Ghost::Writing(State::Draining, set)
                     }
                     ghost => ghost,
                 };
@@ -289,28 +359,38 @@ impl World {
     }
 
     /// Puts a document in place; of its signer only the present ownership of `signer`, if any, counts.
-    fn sign(&mut self, document: Option<State>, signer: Option<usize>) {
-        self.document = document;
+    fn sign(&mut self, set: usize, document: Option<(State, u8)>, signer: Option<usize>) {
+        self.documents[set] = document;
         let same = signer.is_some_and(|signer| self.processes[signer].signed);
         for (number, process) in self.processes.iter_mut().enumerate() {
-            process.signed = signer == Some(number);
-            process.saw_signer &= same;
+            if process.set() == set {
+                process.signed = signer == Some(number);
+                process.saw_signer &= same;
+            }
         }
     }
 
     /// A process's ownership or candidacy ends; the document, if it is its, is now nobody's.
     fn end(&mut self, who: usize) {
+        let set = self.processes[who].set();
         if self.processes[who].signed {
             self.processes[who].signed = false;
             for process in &mut self.processes {
-                process.saw_signer = false;
+                process.saw_signer &= process.set() != set;
             }
         }
+    }
+
+    /// A process is where it was before it stood for election.
+    fn leave(&mut self, who: usize) {
+        let process = &mut self.processes[who];
+        (process.saw_signer, process.beside) = (false, false);
     }
 
     fn close(&mut self, who: usize) {
         let process = &mut self.processes[who];
         (process.open, process.locked, process.named) = (None, false, false);
+        process.scope_lock = None;
     }
 }
 
@@ -321,18 +401,48 @@ struct Hands<'a> {
     who: usize,
 }
 
+impl Hands<'_> {
+    /// Whether somebody else holds this inode of that set's lock file, as far as it is seen from here.
+    fn is_held(&self, set: usize, inode: Option<Inode>) -> bool {
+        let scope = self.world.processes[self.who].scope;
+        let mut others = (0..).zip(&self.world.processes);
+        others.any(|(number, other)| {
+            let seen = !self.rules.hidden || other.scope == scope;
+            number != self.who && seen && other.holds(set, inode)
+        })
+    }
+
+    /// Whether somebody of our scope `is` such.
+    fn in_scope(&self, is: impl Fn(&Process) -> bool) -> bool {
+        let scope = self.world.processes[self.who].scope;
+        let mut all = self.world.processes.iter();
+        all.any(|other| other.scope == scope && is(other))
+    }
+}
+
 impl Os for Hands<'_> {
-    fn read(&mut self) -> Sight {
-        let signer = self.world.processes.iter().any(|process| process.signed);
+    fn read(&mut self, files: Files) -> Sight {
+        self.world.processes[self.who].beside = files == Files::Scope;
+        self.read_again()
+    }
+
+    fn read_again(&mut self) -> Sight {
+        let set = self.world.processes[self.who].set();
+        let mut all = self.world.processes.iter();
+        let signer = all.any(|process| process.signed && process.set() == set);
         let me = &mut self.world.processes[self.who];
         me.saw_signer = signer;
-        let Some(state) = self.world.document else {
+        let Some((state, scope)) = self.world.documents[set] else {
             return Sight::Nothing;
         };
         let writer = if me.signed {
             Writer::Me
-        } else {
+        } else if scope == me.scope {
             Writer::Neighbour
+        } else if self.rules.hidden || self.rules.elsewhere {
+            Writer::OutOfSight
+        } else {
+            Writer::OtherScope
         };
         Sight::Sign {
             state,
@@ -343,7 +453,7 @@ impl Os for Hands<'_> {
     }
 
     fn open_lock(&mut self) -> Opened {
-        self.world.lock_exists = true;
+        self.world.lock_exists[self.world.processes[self.who].set()] = true;
         self.world.processes[self.who].open = Some(AT_PATH);
         Opened::Open
     }
@@ -352,9 +462,8 @@ impl Os for Hands<'_> {
         if self.rules.elsewhere {
             return Locked::Unusable;
         }
-        let mine = self.world.processes[self.who].open;
-        let mut processes = self.world.processes.iter();
-        let held = processes.any(|other| other.locked && other.open == mine);
+        let me = &self.world.processes[self.who];
+        let held = self.is_held(me.set(), me.open);
         if held && self.rules.locks_work {
             return Locked::Held;
         }
@@ -367,7 +476,7 @@ impl Os for Hands<'_> {
     }
 
     fn lock_elsewhere(&mut self) -> Locked {
-        if self.world.processes.iter().any(|process| process.locked) {
+        if self.in_scope(|other| other.locked) {
             return Locked::Held;
         }
         self.world.processes[self.who].locked = true;
@@ -378,16 +487,35 @@ impl Os for Hands<'_> {
         if !self.rules.names {
             return Named::Unusable;
         }
-        if self.world.processes.iter().any(|process| process.named) {
+        if self.in_scope(|other| other.named) {
             return Named::Busy;
         }
         self.world.processes[self.who].named = true;
         Named::Taken
     }
 
+    fn lock_scope(&mut self) -> Locked {
+        let me = &self.world.processes[self.who];
+        let set = me.scope_set();
+        let none_to_take = me.named && !self.world.lock_exists[set];
+        if !self.rules.locks_scope || self.rules.elsewhere || me.beside || none_to_take {
+            return Locked::Ours;
+        }
+        self.world.lock_exists[set] = true;
+        if self.is_held(set, Some(AT_PATH)) && self.rules.locks_work {
+            return Locked::Held;
+        }
+        self.world.processes[self.who].scope_lock = Some(AT_PATH);
+        Locked::Ours
+    }
+
     fn compare(&mut self) -> Compared {
         let process = &self.world.processes[self.who];
-        let at_path = process.open == Some(AT_PATH) && self.world.lock_exists;
+        let stands = |inode, set: usize| inode == AT_PATH && self.world.lock_exists[set];
+        let at_path = process.open.is_some_and(|open| stands(open, process.set()))
+            && process
+                .scope_lock
+                .is_none_or(|open| stands(open, process.scope_set()));
         if process.locked && (at_path || !self.rules.compares_inodes) {
             Compared::Same
         } else {
@@ -396,12 +524,15 @@ impl Os for Hands<'_> {
     }
 
     fn write(&mut self, state: State, _epoch: u64) -> Written {
-        self.world.sign(Some(state), Some(self.who));
+        let me = &self.world.processes[self.who];
+        let (set, scope) = (me.set(), me.scope);
+        self.world.sign(set, Some((state, scope)), Some(self.who));
         Written::Done
     }
 
     fn remove(&mut self) {
-        self.world.sign(None, None);
+        let set = self.world.processes[self.who].set();
+        self.world.sign(set, None, None);
     }
 
     fn let_go(&mut self) {
@@ -434,9 +565,11 @@ impl Lease {
             }
         };
         world.processes[who].role = match next {
-            // A candidate that looks again is where it was before it stood.
-            Next::Call(Call::Read) if self.rules.folds => {
-                world.processes[who].saw_signer = false;
+            // A candidate that looks again and has learnt nothing is where it was before it stood.
+            Next::Call(Call::Read(Files::Common))
+                if self.rules.folds && election == Election::begin().0 =>
+            {
+                world.leave(who);
                 Role::Bystander
             }
             Next::Call(call) => {
@@ -447,12 +580,17 @@ impl Lease {
             }
             Next::Elected { .. } => {
                 world.processes[who].saw_signer = false;
+                if !world.processes[who].beside {
+                    // What an owner beside of our scope left.
+                    let set = world.processes[who].scope_set();
+                    world.sign(set, None, None);
+                }
                 Self::begin(world, who, Stage::Starting, Duty::Say(State::Ready, 0));
                 return;
             }
             Next::Attached | Next::Alone(_) => {
                 world.end(who);
-                world.processes[who].saw_signer = false;
+                world.leave(who);
                 Role::Bystander
             }
         };
@@ -464,9 +602,11 @@ impl Lease {
         match call {
             Call::Wait | Call::TestLock => true,
             Call::TakeName => !self.rules.names,
+            // In one scope it goes with the common lock, removals included.
+            Call::LockScope => self.second == 0,
             // Only the epoch depends on it, and epochs are not followed here.
             Call::ReadAgain => true,
-            Call::LetGo => !process.locked && !process.named,
+            Call::LetGo => !process.locked && !process.named && process.scope_lock.is_none(),
             // Whoever wrote that document is gone for good.
             Call::Probe => !process.saw_signer,
             _ => false,
@@ -475,8 +615,10 @@ impl Lease {
 
     /// The owner whose document was read proves itself if it is still the same ownership, serves, and admits.
     fn probe(&self, world: &World, who: usize) -> Answer {
+        let set = world.processes[who].set();
         let signer_admits = world.processes.iter().any(|process| {
             process.signed
+                && process.set() == set
                 && process.locked
                 && matches!(process.role, Role::Owner(Stage::Serving, _))
                 && (process.open == Some(AT_PATH) || !self.rules.compares_inodes)
@@ -505,6 +647,7 @@ impl Lease {
             (Course::Call(call), _) => Role::Owner(stage, Some((tenure, call))),
             (Course::Fulfilled, _) if !world.processes[who].locked => {
                 world.end(who);
+                world.leave(who);
                 if self.rules.release_unlinks {
                     Role::Unlinking
                 } else {
@@ -546,8 +689,11 @@ impl Model for Lease {
             } else {
                 Role::Missing
             },
+            scope: u8::from(number < usize::from(self.second)),
+            beside: false,
             open: None,
             locked: false,
+            scope_lock: None,
             named: false,
             signed: false,
             saw_signer: false,
@@ -557,9 +703,9 @@ impl Model for Lease {
         processes.sort_unstable();
         vec![World {
             processes,
-            lock_exists: false,
+            lock_exists: [false; SETS],
             removed: false,
-            document: None,
+            documents: [None; SETS],
             lock_removals: self.faults.removals,
             document_removals: self.faults.removals,
             crashes: self.faults.crashes,
@@ -579,7 +725,15 @@ impl Model for Lease {
                 Role::Bystander => actions.push(Action::Stand(who)),
                 Role::Candidate(_, call) => {
                     actions.push(Action::Candidate(who, call, Time::Left));
-                    let waits = matches!(call, Call::TryLock | Call::TakeName | Call::Compare);
+                    let waits = matches!(
+                        call,
+                        Call::TryLock
+                            | Call::TakeName
+                            | Call::LockScope
+                            | Call::Compare
+                            | Call::Read(Files::Scope)
+                            | Call::Probe
+                    );
                     if self.rules.deadlines && waits {
                         actions.push(Action::Candidate(who, call, Time::Over));
                     }
@@ -600,7 +754,7 @@ impl Model for Lease {
             match process.ghost {
                 Ghost::None => {}
                 Ghost::Idle => actions.push(Action::Wake(who)),
-                Ghost::Writing(_) => actions.push(Action::Haunt(who)),
+                Ghost::Writing(..) => actions.push(Action::Haunt(who)),
             }
             if world.crashes > 0 {
                 actions.push(Action::Crash(who));
@@ -609,10 +763,10 @@ impl Model for Lease {
                 actions.push(Action::Hang(who));
             }
         }
-        if world.lock_removals > 0 && world.lock_exists {
+        if world.lock_removals > 0 && world.lock_exists.contains(&true) {
             actions.push(Action::RemoveLock);
         }
-        if world.document_removals > 0 && world.document.is_some() {
+        if world.document_removals > 0 && world.documents.iter().any(Option::is_some) {
             actions.push(Action::RemoveDocument);
         }
     }
@@ -655,16 +809,18 @@ impl Model for Lease {
             }
             Action::Haunt(who) => {
                 let who = usize::from(who);
-                let Ghost::Writing(state) = world.processes[who].ghost else {
+                let Ghost::Writing(state, set) = world.processes[who].ghost else {
                     return None;
                 };
                 world.processes[who].ghost = Ghost::Idle;
-                let still_owner = matches!(world.processes[who].role, Role::Owner(..));
-                world.sign(Some(state), still_owner.then_some(who));
+                let me = &world.processes[who];
+                let still_owner = matches!(me.role, Role::Owner(..)) && me.set() == set;
+                let document = Some((state, me.scope));
+                world.sign(set, document, still_owner.then_some(who));
             }
             Action::Wake(who) => world.processes[usize::from(who)].ghost = Ghost::None,
             Action::Unlink(who) => {
-                world.remove_lock();
+                world.remove_locks();
                 world.processes[usize::from(who)].role = Role::Bystander;
             }
             Action::Crash(who) => {
@@ -672,7 +828,7 @@ impl Model for Lease {
                 world.crashes -= 1;
                 world.end(who);
                 world.close(who);
-                world.processes[who].saw_signer = false;
+                world.leave(who);
                 world.processes[who].role = Role::Dead;
                 world.processes[who].ghost = Ghost::None;
             }
@@ -683,18 +839,22 @@ impl Model for Lease {
                     Role::Owner(_, Some((_, Call::Write { state, epoch: _ }))) => Some(state),
                     _ => None,
                 };
-                world.processes[who].ghost = pending.map_or(Ghost::Idle, Ghost::Writing);
+                let set = world.processes[who].set();
+                let writing = |state| Ghost::Writing(state, set);
+                world.processes[who].ghost = pending.map_or(Ghost::Idle, writing);
                 let duty = Duty::Release(Leave::Draining, 0);
                 Self::begin(&mut world, who, Stage::Leaving, duty);
             }
             Action::RemoveLock => {
                 world.lock_removals -= 1;
                 world.removed = true;
-                world.remove_lock();
+                world.remove_locks();
             }
             Action::RemoveDocument => {
                 world.document_removals -= 1;
-                world.sign(None, None);
+                for set in 0..SETS {
+                    world.sign(set, None, None);
+                }
             }
         }
         world.fold(self.rules);
@@ -704,14 +864,21 @@ impl Model for Lease {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always(ONE_ADMITS, |model: &Self, world: &World| {
-                world.admitting(model) <= 1
+                SCOPES
+                    .into_iter()
+                    .all(|scope| world.admitting(model, scope) <= 1)
             }),
             Property::always(ONE_OWNS, |model: &Self, world: &World| {
-                (world.removed && !model.rules.names) || world.owning() <= 1
+                let one = |scope| world.owning(scope) <= 1;
+                (world.removed && !model.rules.names) || SCOPES.into_iter().all(one)
             }),
-            Property::sometimes("somebody admits", |model: &Self, world: &World| {
-                world.admitting(model) == 1
-            }),
+            Property::sometimes(
+                "somebody admits in each scope",
+                |model: &Self, world: &World| {
+                    let admits = |scope| world.admitting(model, scope) == 1;
+                    admits(0) && (model.second == 0 || admits(1))
+                },
+            ),
         ]
     }
 }

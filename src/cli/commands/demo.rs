@@ -20,6 +20,7 @@ use crate::cli::screen::Mark;
 use crate::floor::git;
 use crate::floor::paths::{Explicit, Site};
 use crate::lease::document::Reading;
+use crate::lease::sign;
 
 /// The clients, in the order of their start.
 const NAMES: [&str; 3] = ["first", "second", "third"];
@@ -211,7 +212,7 @@ async fn play(site: &Site, teller: &mut Teller<'_>) -> Result<(), Failure> {
     for client in clients {
         client.close().await;
     }
-    let left = match Reading::at(&site.lease_document()) {
+    let left = match sign::read(site).reading {
         Reading::Absent => "have left, and no process and no document stays behind",
         _ => {
             return Err(failures::DEMO_LEFTOVER.fill(&[]));
@@ -277,7 +278,7 @@ struct Owner {
 }
 
 fn owner(site: &Site) -> Result<Owner, Failure> {
-    match Reading::at(&site.lease_document()) {
+    match sign::read(site).reading {
         Reading::Document(document) => Ok(Owner {
             pid: document.pid,
             url: document

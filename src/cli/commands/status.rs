@@ -14,8 +14,9 @@ use crate::cli::offline;
 use crate::cli::owner::{Owner, block_on};
 use crate::cli::report::{Exit, Failure, Outcome};
 use crate::cli::screen::{Mark, Screen, clean, columns};
-use crate::floor::paths::Site;
+use crate::floor::paths::{Files, Site};
 use crate::lease::document::Reading;
+use crate::lease::sign;
 
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["status"];
@@ -71,7 +72,8 @@ fn absence_of(status: &Value) -> bool {
 /// Puts together what the document, the server and the disk say.
 fn status(site: &Site, answer: Option<Value>, absence: Option<&Absence>) -> Value {
     let mut status = Map::new();
-    let document = match Reading::at(&site.lease_document()) {
+    let sign = sign::read(site);
+    let document = match sign.reading {
         Reading::Document(document) => serde_json::to_value(document).unwrap_or_default(),
         _ => Value::Null,
     };
@@ -94,6 +96,13 @@ fn status(site: &Site, answer: Option<Value>, absence: Option<&Absence>) -> Valu
             }
         }
     }
+    let others: Vec<Value> = sign::others(site)
+        .into_iter()
+        .map(|document| serde_json::to_value(document).unwrap_or_default())
+        .collect();
+    if !others.is_empty() {
+        status.insert("others".to_owned(), others.into());
+    }
     status.insert("files".to_owned(), files(site).into());
     Value::Object(status)
 }
@@ -107,8 +116,13 @@ pub fn files(site: &Site) -> Vec<Value> {
         PathBuf::from(name)
     };
     let list = [
-        (site.lease_document(), "the lease document"),
-        (site.lease_lock(), "the lock that the owner holds"),
+        (site.document(Files::Common), "the lease document"),
+        (site.lock(Files::Common), "the lock that the owner holds"),
+        (
+            site.document(Files::Scope),
+            "the document of an owner beside",
+        ),
+        (site.lock(Files::Scope), "the lock of this scope"),
         (site.log(), "the owner's log"),
         (beside(site.log(), ".1"), "the log before it was rotated"),
         (open::page_file(site), "the last page that `open` made"),
@@ -117,14 +131,18 @@ pub fn files(site: &Site) -> Vec<Value> {
             "keeps all of this out of git",
         ),
         (site.token(), "the checkout's token"),
-        (site.board(), "announcements and once-keys"),
-        (beside(site.board(), "-wal"), "the board's write-ahead log"),
-        (
-            beside(site.board(), "-shm"),
-            "the board's index of that log",
-        ),
     ];
+    let mut boards = vec![site.board(Files::Common), site.board(Files::Scope)];
+    boards.dedup();
+    let boards = boards.into_iter().flat_map(|board| {
+        [
+            (board.clone(), "announcements and once-keys"),
+            (beside(board.clone(), "-wal"), "the board's write-ahead log"),
+            (beside(board, "-shm"), "the board's index of that log"),
+        ]
+    });
     list.into_iter()
+        .chain(boards)
         .map(|(path, what)| {
             let found = std::fs::symlink_metadata(&path).ok();
             json!({

@@ -16,6 +16,7 @@ use crate::cli::owner::{Owner, block_on};
 use crate::cli::report::{Exit, Outcome, failures};
 use crate::floor::paths::Site;
 use crate::lease::document::{Reading, State};
+use crate::lease::sign;
 
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["stop"];
@@ -79,7 +80,7 @@ async fn watch(site: &Site, instance: &str) -> End {
     let deadline = Instant::now() + PATIENCE;
     let mut last = End::Unsure;
     while Instant::now() < deadline {
-        match Reading::at(&site.lease_document()) {
+        match sign::read(site).reading {
             Reading::Document(document) if document.instance != instance => {
                 if document.state == State::Ready {
                     return End::TakenOver {

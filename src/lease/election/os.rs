@@ -1,12 +1,13 @@
 //! The words between the step functions and the world: what may be asked for, and what may be answered.
 
+use crate::floor::paths::Files;
 use crate::lease::document::State;
 
 /// What a process does next, all through [`Os`] but `Probe` and `Wait`, which take time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Call {
-    /// Read the document.
-    Read,
+    /// Go to these files, and read the document there. Every later call is about the files where the last one was.
+    Read(Files),
     /// Shake hands with the owner that the document names.
     Probe,
     /// Open the lock file, making it and its folders where they are missing.
@@ -17,10 +18,10 @@ pub enum Call {
     TestLock,
     /// Take the lock of a file system that has none somewhere else.
     LockElsewhere,
-    /// Go beside a holder of another scope: lock file and document of our own scope's name.
-    MoveBeside,
     /// Bind the name of this checkout among the kernel's abstract sockets.
     TakeName,
+    /// At the common files, take our scope's lock file as well: where it stands, and without a name in any case.
+    LockScope,
     /// Compare the locked file with what is at the path.
     Compare,
     /// Read the document under the lock.
@@ -63,8 +64,10 @@ pub enum Writer {
     Me,
     /// Somebody in this checkout and scope.
     Neighbour,
-    /// Somebody in this checkout under another boot, or in another namespace.
+    /// Somebody in this checkout under another boot, or in another network namespace: dead if its lock is free.
     OtherScope,
+    /// The same, where a lock of its would not be seen from here.
+    OutOfSight,
     /// Somebody in another checkout: this one is a copy, or was moved.
     OtherCheckout,
 }
@@ -89,15 +92,6 @@ pub enum Locked {
     Held,
     /// There are no locks here, or they exclude nobody.
     Unusable,
-}
-
-/// What going beside another scope gave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Moved {
-    /// From now on all calls are about our own scope's files.
-    Beside,
-    /// We stay at the common files.
-    Stays,
 }
 
 /// What taking the abstract name gave.
@@ -142,10 +136,8 @@ pub enum Answer {
     Unproven,
     /// To `OpenLock`.
     Opened(Opened),
-    /// To `TryLock`, `TestLock` and `LockElsewhere`.
+    /// To `TryLock`, `TestLock`, `LockElsewhere` and `LockScope`.
     Locked(Locked),
-    /// To `MoveBeside`.
-    Moved(Moved),
     /// To `TakeName`.
     Named(Named),
     /// To `Compare`.
@@ -157,11 +149,11 @@ pub enum Answer {
 }
 
 /// The system calls of an election, each atomic in the model.
-///
-/// `move_beside` is the place of a later part, an election beside a holder of another namespace, and refuses until then.
 pub trait Os {
-    /// Reads the document, see [`Call::Read`] and [`Call::ReadAgain`].
-    fn read(&mut self) -> Sight;
+    /// See [`Call::Read`].
+    fn read(&mut self, files: Files) -> Sight;
+    /// See [`Call::ReadAgain`].
+    fn read_again(&mut self) -> Sight;
     /// See [`Call::OpenLock`].
     fn open_lock(&mut self) -> Opened;
     /// See [`Call::TryLock`].
@@ -181,22 +173,21 @@ pub trait Os {
 
     /// See [`Call::LockElsewhere`].
     fn lock_elsewhere(&mut self) -> Locked;
-    /// See [`Call::MoveBeside`].
-    fn move_beside(&mut self) -> Moved {
-        Moved::Stays
-    }
+    /// See [`Call::LockScope`]; answers `Ours` where there is none to take.
+    fn lock_scope(&mut self) -> Locked;
 }
 
 /// Performs one call; `None` for `Probe` and `Wait`, which are the driver's.
 pub fn perform(os: &mut impl Os, call: Call) -> Option<Answer> {
     Some(match call {
         Call::Probe | Call::Wait => return None,
-        Call::Read | Call::ReadAgain => Answer::Seen(os.read()),
+        Call::Read(files) => Answer::Seen(os.read(files)),
+        Call::ReadAgain => Answer::Seen(os.read_again()),
         Call::OpenLock => Answer::Opened(os.open_lock()),
         Call::TryLock => Answer::Locked(os.try_lock()),
         Call::TestLock => Answer::Locked(os.test_lock()),
         Call::LockElsewhere => Answer::Locked(os.lock_elsewhere()),
-        Call::MoveBeside => Answer::Moved(os.move_beside()),
+        Call::LockScope => Answer::Locked(os.lock_scope()),
         Call::TakeName => Answer::Named(os.take_name()),
         Call::Compare => Answer::Compared(os.compare()),
         Call::Write { state, epoch } => Answer::Written(os.write(state, epoch)),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{
-    Answer, Call, Compared, Course, Duty, Election, Leave, Locked, MAX_EPOCH, Moved, Named, Next,
+    Answer, Call, Compared, Course, Duty, Election, Files, Leave, Locked, MAX_EPOCH, Named, Next,
     Opened, Sight, State, Tenure, Time, Why, Writer, Written,
 };
 
@@ -34,6 +34,8 @@ const OPEN: Answer = Answer::Opened(Opened::Open);
 const OURS: Answer = Answer::Locked(Locked::Ours);
 const HELD: Answer = Answer::Locked(Locked::Held);
 const TAKEN: Answer = Answer::Named(Named::Taken);
+const BUSY: Answer = Answer::Named(Named::Busy);
+const FOREIGN: Answer = seen(State::Ready, Writer::OtherScope, 1);
 const SAME: Answer = Answer::Compared(Compared::Same);
 const WRITTEN: Answer = Answer::Written(Written::Done);
 const READY: State = State::Ready;
@@ -44,14 +46,15 @@ fn the_epoch_follows_the_checkout_over_boots_and_never_overflows() {
         (NOTHING, 1),
         (seen(READY, Writer::Neighbour, 7), 8),
         (seen(State::Draining, Writer::OtherScope, 7), 8),
+        (seen(READY, Writer::OtherScope, 7), 8),
         (seen(READY, Writer::OtherCheckout, 7), 1),
         (seen(READY, Writer::Neighbour, MAX_EPOCH), MAX_EPOCH),
         (seen(READY, Writer::Neighbour, u64::MAX), MAX_EPOCH),
     ] {
-        let answers = [NOTHING, OPEN, OURS, OURS, TAKEN, SAME, sight, WRITTEN];
+        let answers = [NOTHING, OPEN, OURS, OURS, TAKEN, OURS, SAME, sight, WRITTEN];
         let (calls, end) = run(&answers, Time::Left);
         assert_eq!(end, Next::Elected { epoch });
-        assert_eq!(calls.len(), 8);
+        assert_eq!(calls.len(), 9);
     }
 }
 
@@ -78,19 +81,28 @@ fn only_a_ready_document_of_this_checkout_and_scope_is_probed() {
 /// Guards I3.
 #[test]
 fn what_cannot_be_shared_ends_alone_with_its_reason_and_nothing_held() {
-    let foreign = seen(READY, Writer::OtherScope, 1);
     let unusable = Answer::Locked(Locked::Unusable);
     let done = Answer::Done;
-    let stays = Answer::Moved(Moved::Stays);
     let refused = Answer::Written(Written::Refused);
-    let cases: [(&[Answer], Why); 7] = [
+    let cases: [(&[Answer], Why); 9] = [
         (
             &[NOTHING, Answer::Opened(Opened::Refused)],
             Why::LockRefused,
         ),
         (&[NOTHING, Answer::Opened(Opened::Vanished)], Why::Vanishing),
         (&[NOTHING, OPEN, HELD, done], Why::Held),
-        (&[foreign, OPEN, HELD, stays, done], Why::HeldElsewhere),
+        (
+            &[FOREIGN, OPEN, HELD, done, NOTHING, OPEN, HELD, done],
+            Why::Held,
+        ),
+        (
+            &[NOTHING, OPEN, OURS, OURS, BUSY, done, NOTHING, done],
+            Why::Held,
+        ),
+        (
+            &[NOTHING, OPEN, OURS, OURS, TAKEN, unusable, done],
+            Why::LockRefused,
+        ),
         (&[NOTHING, OPEN, unusable, done, unusable], Why::NoLock),
         (
             &[NOTHING, OPEN, OURS, unusable, done, unusable],
@@ -98,7 +110,7 @@ fn what_cannot_be_shared_ends_alone_with_its_reason_and_nothing_held() {
         ),
         (
             &[
-                NOTHING, OPEN, OURS, OURS, TAKEN, SAME, NOTHING, refused, done,
+                NOTHING, OPEN, OURS, OURS, TAKEN, OURS, SAME, NOTHING, refused, done,
             ],
             Why::WriteRefused,
         ),
@@ -108,8 +120,60 @@ fn what_cannot_be_shared_ends_alone_with_its_reason_and_nothing_held() {
     }
 }
 
+/// Guards I1: how a candidate comes to its scope's files, and how it comes back from there.
+#[test]
+fn beside_is_gone_by_who_met_another_scope_twice_and_looked_at_by_who_met_its_own() {
+    let (common, scope) = (Call::Read(Files::Common), Call::Read(Files::Scope));
+    let done = Answer::Done;
+    let way = |answers: &[Answer]| run(answers, Time::Left).1;
+    let first = [FOREIGN, OPEN, HELD, done, done];
+    assert_eq!(way(&first), Next::Call(common), "the first time it waits");
+    let second = [&first[..], &[FOREIGN, OPEN, HELD, done]].concat();
+    assert_eq!(way(&second), Next::Call(scope));
+    let held = [&second[..], &[NOTHING, OPEN, HELD, done, done]].concat();
+    assert_eq!(way(&held), Next::Call(common), "back after each wait");
+    let beside = [
+        &second[..],
+        &[
+            NOTHING, OPEN, OURS, OURS, TAKEN, OURS, SAME, NOTHING, WRITTEN,
+        ],
+    ]
+    .concat();
+    assert_eq!(way(&beside), Next::Elected { epoch: 1 });
+
+    for looks in [
+        &[FOREIGN, OPEN, OURS, OURS, BUSY, done][..],
+        &[FOREIGN, OPEN, OURS, OURS, TAKEN, HELD, done],
+    ] {
+        assert_eq!(way(looks), Next::Call(scope), "{looks:?}");
+        let found = [looks, &[seen(READY, Writer::Neighbour, 1), Answer::Proven]].concat();
+        assert_eq!(way(&found), Next::Attached);
+        for nobody in [
+            &[NOTHING, done, done][..],
+            &[
+                seen(READY, Writer::Neighbour, 1),
+                Answer::Unproven,
+                done,
+                done,
+            ],
+        ] {
+            let back = [looks, nobody].concat();
+            assert_eq!(
+                way(&back),
+                Next::Call(common),
+                "it takes no lock: {nobody:?}"
+            );
+        }
+    }
+
+    let hidden = seen(READY, Writer::OutOfSight, 4);
+    let taken = [hidden, OPEN, OURS, OURS, TAKEN, OURS, SAME, hidden];
+    assert_eq!(way(&taken), Next::Call(Call::LetGo));
+    assert_eq!(way(&[&taken[..], &[done]].concat()), Next::Call(scope));
+}
+
 /// Every kind of answer once, and a few that fit no call or come too high.
-const ANSWERS: [Answer; 23] = [
+const ANSWERS: [Answer; 22] = [
     NOTHING,
     seen(State::Starting, Writer::Neighbour, 1),
     seen(READY, Writer::Me, 2),
@@ -124,10 +188,9 @@ const ANSWERS: [Answer; 23] = [
     OURS,
     HELD,
     Answer::Locked(Locked::Unusable),
-    Answer::Moved(Moved::Beside),
-    Answer::Moved(Moved::Stays),
+    seen(READY, Writer::OutOfSight, 3),
     TAKEN,
-    Answer::Named(Named::Busy),
+    BUSY,
     Answer::Named(Named::Unusable),
     SAME,
     Answer::Compared(Compared::Replaced),
@@ -140,14 +203,13 @@ fn answer(call: Call, dice: u8) -> Answer {
     let fits = |answer: &&Answer| {
         matches!(
             (call, answer),
-            (Call::Read | Call::ReadAgain, Answer::Seen(_))
+            (Call::Read(_) | Call::ReadAgain, Answer::Seen(_))
                 | (Call::Probe, Answer::Proven | Answer::Unproven)
                 | (Call::OpenLock, Answer::Opened(_))
                 | (
-                    Call::TryLock | Call::TestLock | Call::LockElsewhere,
+                    Call::TryLock | Call::TestLock | Call::LockElsewhere | Call::LockScope,
                     Answer::Locked(_)
                 )
-                | (Call::MoveBeside, Answer::Moved(_))
                 | (Call::TakeName, Answer::Named(_))
                 | (Call::Compare, Answer::Compared(_))
                 | (Call::Write { .. }, Answer::Written(_))

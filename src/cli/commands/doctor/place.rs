@@ -9,6 +9,7 @@ use crate::floor::error::Chain;
 use crate::floor::fs::{FileError, Kind, replace};
 use crate::floor::git;
 use crate::floor::paths::Site;
+use crate::lease::sign;
 use crate::lease::trial::{self, Excludes};
 
 /// How much is written to see that something can be: a document, a log line, and some pages of the board.
@@ -70,7 +71,7 @@ fn help(error: &io::Error, folder: &str) -> String {
 
 /// Tries a lock beside the lease's, and looks what stands at the lease's own.
 fn lock(site: &Site) -> Finding {
-    let lock = site.lease_lock();
+    let lock = site.lock(sign::read(site).files);
     let shown = site.shown(&lock);
     let stands = std::fs::symlink_metadata(&lock).ok();
     if let Some(kind) = stands.and_then(|found| Kind::of(found.file_type())) {

@@ -15,6 +15,7 @@ use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::host::preferred_port;
 use crate::lease::secret::{SecretError, Token};
+use crate::lease::sign;
 
 pub(super) async fn look(site: &Site) -> Vec<Finding> {
     let mut findings = vec![loopback(), token(site)];
@@ -57,7 +58,7 @@ fn token(site: &Site) -> Finding {
 }
 
 fn board(site: &Site) -> Option<Finding> {
-    let path = site.board();
+    let path = site.board(sign::read(site).files);
     let shown = site.shown(&path);
     match store::examine(&path) {
         store::Condition::Absent => None,

@@ -1,0 +1,48 @@
+//! A lock file: opened, locked without waiting, compared with what stands at its path.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::print::is_one_file;
+use super::trouble::Trouble;
+use crate::floor::fs::{FileError, open_plain};
+use crate::lease::election::Locked;
+
+/// What becomes of a lock file that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Made,
+    Left,
+}
+
+pub(super) fn open(path: &Path, missing: Missing) -> Result<File, FileError> {
+    open_plain(
+        path,
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(missing == Missing::Made)
+            .truncate(false),
+    )
+}
+
+/// Whether this open file is the one that stands at `path`.
+pub(super) fn stands_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
+        (Ok(ours), Ok(found)) => is_one_file(&ours, &found) && ours.nlink() > 0,
+        _ => false,
+    }
+}
+
+/// Tries the lock; with [`Locked::Unusable`] comes what the system said.
+pub(super) fn take(file: &File) -> (Locked, Option<Trouble>) {
+    match file.try_lock() {
+        Ok(()) => (Locked::Ours, None),
+        Err(TryLockError::WouldBlock) => (Locked::Held, None),
+        Err(TryLockError::Error(error)) => {
+            let trouble = Trouble::Lock(FileError::Io(error));
+            (Locked::Unusable, Some(trouble))
+        }
+    }
+}
