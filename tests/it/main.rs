@@ -49,6 +49,7 @@ mod peers;
 mod places;
 mod polling;
 mod removed;
+mod scopes;
 mod security;
 mod serve;
 mod squatted;

@@ -156,6 +156,18 @@ pub fn files(site: &Site) -> Vec<Value> {
         .collect()
 }
 
+/// An owner of another scope, who cannot be asked.
+fn other(document: &Value) -> Vec<String> {
+    let word = |key: &str| clean(document.get(key).and_then(Value::as_str).unwrap_or("-"));
+    let pid = document.get("pid").map(Value::to_string);
+    vec![
+        format!("process {}", pid.unwrap_or_default()),
+        word("state"),
+        format!("since {}", word("started_at")),
+        format!("scope {}", word("scope")),
+    ]
+}
+
 fn render(status: &Value, screen: Screen) -> String {
     let mut text = String::new();
     let mut rows = Vec::new();
@@ -171,6 +183,13 @@ fn render(status: &Value, screen: Screen) -> String {
         rows.push(vec![key.replace('_', " "), shown]);
     }
     text.push_str(&columns(&rows));
+    let others = status.get("others").and_then(Value::as_array);
+    let rows: Vec<Vec<String>> = others.into_iter().flatten().map(other).collect();
+    if !rows.is_empty() {
+        let title = "in other containers or machines, as their documents say";
+        let _ = writeln!(text, "\n{}", screen.mark(Mark::Bold, title));
+        text.push_str(&columns(&rows));
+    }
     let _ = writeln!(text, "\n{}", screen.mark(Mark::Bold, "files"));
     let files = status.get("files").and_then(Value::as_array);
     let rows: Vec<Vec<String>> = files

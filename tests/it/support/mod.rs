@@ -17,6 +17,7 @@ pub(crate) mod frames;
 pub(crate) mod http;
 pub(crate) mod inbox;
 pub(crate) mod launch;
+pub(crate) mod network;
 pub(crate) mod preload;
 pub(crate) mod random;
 pub(crate) mod repository;
