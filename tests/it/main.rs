@@ -37,6 +37,7 @@ mod launcher;
 mod lease;
 mod leaving;
 mod limits;
+mod link;
 mod listed;
 mod mcp_asking;
 mod mcp_batches;
