@@ -17,9 +17,7 @@ use crate::floor::limits::{HEADER_BYTES, LINK_HANDSHAKE};
 use crate::lease;
 use crate::lease::document::Document;
 use crate::lease::secret::{SecretError, Token};
-use crate::link::handshake::{
-    Hello, LINK_VERSION, Nonce, PROTOCOL, Proof, Refuse, Side, Transcript,
-};
+use crate::link::handshake::{Hello, Nonce, Offered, Proof, Refuse, Side, Transcript, offer};
 use crate::link::line::Verb;
 use crate::registry::Digest;
 
@@ -65,6 +63,12 @@ pub enum ProbeFailure {
     /// It answers, and then shakes no hands.
     #[error("whoever answers there is no server of this kind")]
     Shake(#[from] ShakeError),
+    /// It speaks no version of the link that this build speaks (ADR-0013).
+    #[error("no version of the link in common with majordomus {theirs}")]
+    Version {
+        /// The build that the document names.
+        theirs: String,
+    },
     /// It does not know the token, or is another instance or another checkout.
     #[error("whoever answers there is not this checkout's server")]
     NotOurs,
@@ -80,6 +84,7 @@ impl From<ProbeFailure> for lease::ProbeFailure {
             ProbeFailure::Connect(error) | ProbeFailure::Shake(ShakeError::Broken(error)) => {
                 Self::Unreachable(error.kind())
             }
+            ProbeFailure::Version { theirs } => Self::Version { theirs },
             ProbeFailure::Refused(reason) => Self::Refused(reason),
             ProbeFailure::Address
             | ProbeFailure::Token(_)
@@ -162,16 +167,22 @@ async fn prove(
     root_id: &str,
     token: &Token,
 ) -> Result<HalfProven, ProbeFailure> {
-    let (mut reader, mut writer) = upgrade(address(document)?)
-        .await
-        .map_err(ProbeFailure::Connect)?;
+    let other_version = || ProbeFailure::Version {
+        theirs: document.version.clone(),
+    };
+    let upgraded = upgrade(address(document)?).await;
+    let upgraded = upgraded.map_err(ProbeFailure::Connect)?;
+    let (link, mut reader, mut writer) = upgraded.ok_or_else(other_version)?;
     let nonce = Nonce::random();
     let hello = Hello {
-        link: LINK_VERSION,
+        link,
         nonce: nonce.clone(),
     };
     shake::send(&mut writer, Verb::Hello, &hello).await?;
     let proof: Proof = shake::expect(&mut reader, Verb::Proof).await?;
+    if proof.link != link {
+        return Err(other_version());
+    }
     let half = HalfProven {
         reader,
         writer,
@@ -194,12 +205,14 @@ fn address(document: &Document) -> Result<SocketAddr, ProbeFailure> {
     document.link.filter(loopback).ok_or(ProbeFailure::Address)
 }
 
-/// Opens a connection and upgrades it: one request, one answer of bounded length.
-async fn upgrade(address: SocketAddr) -> io::Result<(Reader, Writer)> {
+/// Opens a connection and upgrades it: one request, one answer of bounded length. `None` where no version of the link
+/// is common.
+async fn upgrade(address: SocketAddr) -> io::Result<Option<(u32, Reader, Writer)>> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
+    let protocols = offer();
     let request = format!(
-        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n\r\n"
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: {protocols}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await?;
     let mut head = BytesMut::with_capacity(1024);
@@ -211,17 +224,32 @@ async fn upgrade(address: SocketAddr) -> io::Result<(Reader, Writer)> {
             return Err(io::ErrorKind::InvalidData.into());
         }
     };
-    if !head.starts_with(b"HTTP/1.1 101 ") {
+    let rest = head.split_off(end);
+    let head = String::from_utf8_lossy(&head);
+    let is = |status: &str| head.starts_with(status);
+    if is("HTTP/1.1 426 ") {
+        return Ok(None);
+    }
+    if !is("HTTP/1.1 101 ") {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
             "the answer is no upgrade",
         ));
     }
-    let rest = head.split_off(end);
+    let Offered::Common(link, _) = Offered::read(&switched_to(&head)) else {
+        return Ok(None);
+    };
     let (read, write) = stream.into_split();
-    Ok(wire::stream(
-        (Box::new(read), Box::new(write)),
-        &rest,
-        AtEnd::Read,
-    ))
+    let (reader, writer) = wire::stream((Box::new(read), Box::new(write)), &rest, AtEnd::Read);
+    Ok(Some((link, reader, writer)))
+}
+
+/// The protocol that an answer's head names.
+fn switched_to(head: &str) -> String {
+    let fields = head.lines().filter_map(|line| line.split_once(':'));
+    fields
+        .filter(|(name, _)| name.eq_ignore_ascii_case("upgrade"))
+        .map(|(_, value)| value.trim())
+        .collect::<Vec<_>>()
+        .join(",")
 }

@@ -42,6 +42,8 @@ pub struct Status {
     pub draining: bool,
     /// Bridges attached, its own one too.
     pub links: usize,
+    /// Their versions, sorted, and how many bridges are of each.
+    pub builds: Vec<(String, usize)>,
     /// When it began to serve, in milliseconds since the epoch of Unix: taken once, whatever the clock does since.
     pub started: u64,
     /// Since it began to serve.
@@ -54,6 +56,14 @@ pub struct Status {
 pub trait ServerStatus: Send + Sync {
     /// How it is now.
     fn status(&self) -> Status;
+}
+
+/// Bridges of one version of the program.
+#[derive(Debug, Serialize, ToSchema)]
+struct BuildView {
+    version: String,
+    /// Bridges attached.
+    links: usize,
 }
 
 /// The server now.
@@ -73,6 +83,8 @@ struct ServerView {
     draining: bool,
     /// Bridges attached.
     links: usize,
+    /// The same by the version that each runs.
+    builds: Vec<BuildView>,
     /// Peers attached.
     peers: usize,
     started_at: String,
@@ -91,7 +103,8 @@ pub(super) fn capabilities(services: &Services, book: &Arc<Book>) -> Vec<Capabil
     let mut status = query::<Nothing, ServerView>(
         "server.status",
         "Status",
-        "The server of this checkout: address, process, epoch, who is attached, every file that it touches.",
+        "The server of this checkout: address, process, epoch, who is attached and which build it runs, every file that it \
+         touches.",
         Handler::inline(move |_| answer(&view(&services, &book))),
     );
     status.exposure = Exposure {
@@ -111,6 +124,7 @@ pub(super) fn capabilities(services: &Services, book: &Arc<Book>) -> Vec<Capabil
 fn view(services: &Services, book: &Book) -> ServerView {
     let now = services.status.status();
     let registry = book.registry();
+    let builds = now.builds.into_iter();
     ServerView {
         version: env!("CARGO_PKG_VERSION"),
         instance: now.instance,
@@ -120,6 +134,9 @@ fn view(services: &Services, book: &Book) -> ServerView {
         mode: now.mode,
         draining: now.draining,
         links: now.links,
+        builds: builds
+            .map(|(version, links)| BuildView { version, links })
+            .collect(),
         peers: services.board.attached(),
         started_at: clock::rfc3339(now.started),
         uptime_seconds: now.uptime.as_secs(),

@@ -106,6 +106,7 @@ impl ServerStatus for Offline {
             mode: Mode::Standalone,
             draining: false,
             links: 0,
+            builds: Vec::new(),
             started: 0,
             uptime: Duration::ZERO,
             files: Vec::new(),

@@ -25,6 +25,7 @@ impl ServerStatus for Fixed {
             mode: self.0,
             draining: false,
             links: 2,
+            builds: vec![("0.0.1".to_owned(), 2)],
             started: 0,
             uptime: Duration::from_secs(5),
             files: vec![".ai/local/state/mcp/server.json".to_owned()],

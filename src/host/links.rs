@@ -2,7 +2,7 @@
 //!
 //! Each link then is one [`Conversation`], in a task of its own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,10 +16,11 @@ use crate::bridge::shake::{self, ShakeError};
 use crate::bridge::wire::{self, AtEnd, Reader, Writer};
 use crate::floor::error::Chain;
 use crate::floor::hex;
-use crate::floor::limits::LINK_STRANGER;
+use crate::floor::limits::{LABEL_CHARS, LINK_STRANGER};
+use crate::floor::text::shown;
 use crate::http::LinkStream;
 use crate::lease::secret::Token;
-use crate::link::handshake::{Auth, Hello, LINK_VERSION, Nonce, Proof, Refuse, Side, Transcript};
+use crate::link::handshake::{self, Auth, Hello, Nonce, Proof, Refuse, SPOKEN, Side, Transcript};
 use crate::link::line::Verb;
 use crate::mcp::{Engine, Revision};
 use crate::registry::{Digest, PeerId};
@@ -61,6 +62,14 @@ pub(super) enum Ending {
     EndAll,
 }
 
+/// One open link.
+struct Attached {
+    generation: u64,
+    superseded: CancellationToken,
+    /// The bridge's build.
+    version: String,
+}
+
 /// What the conversations of one host share.
 pub(super) struct Links {
     engine: Arc<Engine>,
@@ -69,7 +78,7 @@ pub(super) struct Links {
     /// Cancelled when a request was not taken, since the lease is lost.
     lost: CancellationToken,
     ending: watch::Sender<Ending>,
-    newest: Mutex<HashMap<PeerId, (u64, CancellationToken)>>,
+    newest: Mutex<HashMap<PeerId, Attached>>,
     /// Peers whose links this host ended: they go on to the next one.
     sent_on: Mutex<Vec<PeerId>>,
     /// A link was closed.
@@ -133,6 +142,16 @@ impl Links {
             .len()
     }
 
+    /// The versions of the bridges that are attached, sorted, and how many are of each.
+    pub(super) fn builds(&self) -> Vec<(String, usize)> {
+        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut builds = BTreeMap::new();
+        for attached in newest.values() {
+            *builds.entry(attached.version.clone()).or_insert(0) += 1;
+        }
+        builds.into_iter().collect()
+    }
+
     /// How many links are open beside that of `peer`.
     pub(super) fn others(&self, peer: Option<PeerId>) -> usize {
         let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -189,7 +208,11 @@ impl Links {
             root_id: &intro.root_id,
         };
         let proof = Proof {
-            link: LINK_VERSION,
+            link: if handshake::speaks(hello.link) {
+                hello.link
+            } else {
+                SPOKEN[0].0
+            },
             nonce: nonce.clone(),
             instance: intro.instance.clone(),
             root_id: intro.root_id.clone(),
@@ -216,7 +239,7 @@ impl Links {
 
     /// Why a proven bridge is not taken, if it is not.
     fn objection(&self, hello: &Hello, auth: &Auth) -> Option<&'static str> {
-        if hello.link != LINK_VERSION {
+        if !handshake::speaks(hello.link) {
             return Some("another version of the link is spoken here");
         }
         if auth
@@ -239,11 +262,16 @@ impl Links {
         {
             let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
             match newest.get(&peer) {
-                Some((generation, _)) if *generation >= auth.generation => return,
-                Some((_, older)) => older.cancel(),
+                Some(open) if open.generation >= auth.generation => return,
+                Some(older) => older.superseded.cancel(),
                 None => {}
             }
-            newest.insert(peer, (auth.generation, superseded.clone()));
+            let attached = Attached {
+                generation: auth.generation,
+                superseded: superseded.clone(),
+                version: shown(&auth.version, LABEL_CHARS),
+            };
+            newest.insert(peer, attached);
         }
         tracing::info!(%peer, version = auth.version, "attached");
         let end = Conversation::new(Arc::clone(&self), peer, auth, reader, writer)
@@ -253,7 +281,7 @@ impl Links {
         // A newer link of the same peer may have come while this one ended.
         if newest
             .get(&peer)
-            .is_some_and(|(generation, _)| *generation == auth.generation)
+            .is_some_and(|open| open.generation == auth.generation)
         {
             newest.remove(&peer);
             drop(newest);

@@ -47,6 +47,7 @@ impl ServerStatus for HostStatus {
             mode,
             draining: links.as_ref().is_some_and(|links| links.is_ending()),
             links: links.as_ref().map_or(0, |links| links.count()),
+            builds: links.map_or_else(Vec::new, |links| links.builds()),
             started: self.started,
             uptime: self.since.elapsed(),
             files,

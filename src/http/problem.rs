@@ -5,7 +5,7 @@
 //! *Source:* RFC 9457, sections 3 and 4.
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, UPGRADE, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
@@ -41,6 +41,8 @@ pub enum Code {
     BodyTooLarge,
     /// The body is not declared as JSON.
     UnsupportedMediaType,
+    /// A link in no version that is spoken here.
+    UpgradeRequired,
     /// The arguments do not fit the schema.
     InvalidInput,
     /// Too much at once.
@@ -89,6 +91,7 @@ const TABLE: &[Row] = &[
     row(Code::Conflict, "conflict", StatusCode::CONFLICT, "majordomus peers names whom to ask"),
     row(Code::BodyTooLarge, "body_too_large", StatusCode::PAYLOAD_TOO_LARGE, "docs/reference/limits.md has every limit"),
     row(Code::UnsupportedMediaType, "unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "send `Content-Type: application/json`"),
+    row(Code::UpgradeRequired, "upgrade_required", StatusCode::UPGRADE_REQUIRED, "restart the clients of the older build; majordomus status says which build serves"),
     row(Code::InvalidInput, "invalid_input", StatusCode::UNPROCESSABLE_ENTITY, "majordomus describe ID shows the schema and examples"),
     row(Code::Busy, "busy", StatusCode::SERVICE_UNAVAILABLE, "ask again in a second"),
     row(Code::NotServing, "not_serving", StatusCode::SERVICE_UNAVAILABLE, "ask again in a second: another process takes over"),
@@ -147,6 +150,17 @@ impl Problem {
     pub fn allow(mut self, methods: &'static str) -> Self {
         self.headers
             .push((ALLOW, HeaderValue::from_static(methods)));
+        self
+    }
+
+    /// Names the protocols that could be switched to.
+    #[must_use]
+    pub fn upgrade(mut self, protocols: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(protocols) {
+            self.headers.push((UPGRADE, value));
+            self.headers
+                .push((CONNECTION, HeaderValue::from_static("upgrade")));
+        }
         self
     }
 

@@ -1,4 +1,7 @@
-//! A connection that becomes a link: one `Upgrade: majordomus-link/1`, then its bytes belong to the host.
+//! A connection that becomes a link: one `Upgrade` to a version of it, then its bytes belong to the host.
+//!
+//! A bridge offers every version that it speaks, and the newest that this build speaks too is taken. Where there is
+//! none, the answer names ours. *Source:* RFC 9110, sections 7.8 and 15.5.22; ADR-0013.
 //!
 //! The link proves both sides by challenge and response, so it needs no bearer token; the token never travels on it.
 //! A browser cannot send `Upgrade`, and a request with `Origin` is refused here all the same.
@@ -18,12 +21,12 @@ use super::problem::{Code, Problem};
 use super::state::Http;
 use super::stream::{LinkStream, Stream};
 use crate::floor::error::Chain;
-use crate::link::handshake::PROTOCOL;
+use crate::link::handshake::{Offered, offer};
 
 /// Says whether a request asks for a link.
 pub(crate) fn asks(request: &Request) -> bool {
     request.method() == Method::GET
-        && lists(request.headers(), &UPGRADE, PROTOCOL)
+        && offered(request.headers()) != Offered::Nothing
         && lists(request.headers(), &CONNECTION, "upgrade")
 }
 
@@ -32,6 +35,14 @@ pub(crate) fn accept(http: &Http, mut request: Request) -> Response {
     if request.headers().contains_key(ORIGIN) {
         return Problem::new(Code::ForeignOrigin, "a link is opened by a bridge").into_response();
     }
+    let Offered::Common(_, protocol) = offered(request.headers()) else {
+        let ours = env!("CARGO_PKG_VERSION");
+        let detail =
+            format!("majordomus {ours} speaks none of the versions of the link that are offered");
+        return Problem::new(Code::UpgradeRequired, detail)
+            .upgrade(&offer())
+            .into_response();
+    };
     let upgrade = hyper::upgrade::on(&mut request);
     let door = Arc::clone(&http.parts().link);
     let handing = http.work().run(async move {
@@ -50,7 +61,7 @@ pub(crate) fn accept(http: &Http, mut request: Request) -> Response {
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    headers.insert(UPGRADE, HeaderValue::from_static(PROTOCOL));
+    headers.insert(UPGRADE, HeaderValue::from_static(protocol));
     response
 }
 
@@ -58,6 +69,12 @@ pub(crate) fn accept(http: &Http, mut request: Request) -> Response {
 fn into_link(upgraded: Upgraded) -> Option<LinkStream> {
     let parts = upgraded.downcast::<TokioIo<Stream>>().ok()?;
     Some(parts.io.into_inner().into_link(parts.read_buf))
+}
+
+fn offered(headers: &HeaderMap) -> Offered {
+    let values = headers.get_all(UPGRADE).iter();
+    let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    Offered::read(&values.join(","))
 }
 
 fn lists(headers: &HeaderMap, name: &axum::http::HeaderName, word: &str) -> bool {

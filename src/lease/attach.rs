@@ -44,6 +44,15 @@ pub enum ProbeFailure {
     /// Whoever listens did not prove to be this checkout's server.
     #[error("what listens there is not this checkout's server")]
     Unproven,
+    /// Both builds speak the link, and no version of it in common.
+    #[error(
+        "it is majordomus {theirs}, which has no version of the link in common with this majordomus {}",
+        env!("CARGO_PKG_VERSION")
+    )]
+    Version {
+        /// The build that the document names.
+        theirs: String,
+    },
     /// It is this checkout's server, and does not take us.
     #[error("it refused: {0}")]
     Refused(String),

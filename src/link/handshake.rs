@@ -10,11 +10,57 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the link that this build speaks.
-pub const LINK_VERSION: u32 = 1;
+/// Every version of the link that this build speaks, newest first, with the protocol that `Upgrade` headers name.
+///
+/// A version stays here as long as builds that speak nothing newer may be running somewhere (ADR-0013).
+pub const SPOKEN: &[(u32, &str)] = &[(1, "majordomus-link/1")];
 
-/// The protocol that a bridge asks for in its `Upgrade` header, and a host switches to.
-pub const PROTOCOL: &str = "majordomus-link/1";
+/// How the protocol of every version begins.
+const NAME: &str = "majordomus-link/";
+
+/// The value of an `Upgrade` header that offers all of [`SPOKEN`].
+#[must_use]
+pub fn offer() -> String {
+    let names: Vec<&str> = SPOKEN.iter().map(|(_, protocol)| *protocol).collect();
+    names.join(", ")
+}
+
+/// What an `Upgrade` header's value comes to here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offered {
+    /// It names no link.
+    Nothing,
+    /// It names links, and none that this build speaks.
+    Unknown,
+    /// The newest version that both sides speak, with its protocol.
+    Common(u32, &'static str),
+}
+
+impl Offered {
+    /// Reads an `Upgrade` header's value; all values of a repeated header count as one, with commas between.
+    #[must_use]
+    pub fn read(value: &str) -> Self {
+        let named = |protocol: &str| {
+            let mut items = value.split(',');
+            items.any(|item| item.trim().eq_ignore_ascii_case(protocol))
+        };
+        let is_link = |item: &str| {
+            let start = item.trim().get(..NAME.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(NAME))
+        };
+        match SPOKEN.iter().find(|(_, protocol)| named(protocol)) {
+            Some((version, protocol)) => Self::Common(*version, protocol),
+            None if value.split(',').any(is_link) => Self::Unknown,
+            None => Self::Nothing,
+        }
+    }
+}
+
+/// Whether this build speaks a version.
+#[must_use]
+pub fn speaks(version: u32) -> bool {
+    SPOKEN.iter().any(|(spoken, _)| *spoken == version)
+}
 
 /// 128 random bits as 32 hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +77,7 @@ impl Nonce {
 /// `hello`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// [`LINK_VERSION`] of the bridge.
+    /// The version that both ends agreed on in the upgrade.
     pub link: u32,
     /// The bridge's nonce.
     pub nonce: Nonce,
@@ -40,7 +86,7 @@ pub struct Hello {
 /// `proof`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
-    /// [`LINK_VERSION`] of the host.
+    /// The version that the host speaks on this link.
     pub link: u32,
     /// The host's nonce.
     pub nonce: Nonce,
@@ -140,7 +186,30 @@ impl Transcript<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Nonce, Side, Transcript};
+    use super::{Nonce, Offered, SPOKEN, Side, Transcript, offer};
+
+    #[test]
+    fn what_is_offered_is_understood_and_the_newest_common_version_is_taken() {
+        let (newest, protocol) = SPOKEN[0];
+        assert_eq!(Offered::read(&offer()), Offered::Common(newest, protocol));
+        for (value, version) in [
+            ("majordomus-link/1", 1),
+            ("majordomus-link/999,  Majordomus-Link/1", 1),
+        ] {
+            assert_eq!(
+                Offered::read(value),
+                Offered::Common(version, "majordomus-link/1")
+            );
+        }
+        for unknown in ["majordomus-link/0", "websocket, majordomus-link/999"] {
+            assert_eq!(Offered::read(unknown), Offered::Unknown);
+        }
+        for nothing in ["", "websocket", "majordomus", "h2c,"] {
+            assert_eq!(Offered::read(nothing), Offered::Nothing);
+        }
+        let newer_first = SPOKEN.is_sorted_by(|(one, _), (next, _)| one > next);
+        assert!(newer_first, "{SPOKEN:?}");
+    }
 
     #[test]
     fn a_proof_is_about_its_side_and_its_connection_only() {

@@ -27,7 +27,10 @@ impl Engine {
         };
         let Some(capability) = self.registry.by_tool(name) else {
             let known = shown(name, 64);
-            return Err(Failure::params(format!("unknown tool `{known}`")));
+            // Its bridge may be of a build that has it, and the client may know it from an earlier owner.
+            return Err(Failure::params(format!(
+                "unknown tool `{known}`\nhint: tools/list names the tools of the server that serves now"
+            )));
         };
         let arguments = match turn.params.get("arguments") {
             None | Some(Value::Null) => Value::Object(Map::new()),

@@ -60,3 +60,4 @@ mod support;
 mod surroundings;
 mod takeover;
 mod terminal;
+mod upgrade;

@@ -18,6 +18,9 @@ use crate::floor::paths::{Files, Site};
 use crate::lease::document::Reading;
 use crate::lease::sign;
 
+/// The version of the program that runs the command.
+const OURS: &str = env!("CARGO_PKG_VERSION");
+
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["status"];
 
@@ -103,6 +106,7 @@ fn status(site: &Site, answer: Option<Value>, absence: Option<&Absence>) -> Valu
     if !others.is_empty() {
         status.insert("others".to_owned(), others.into());
     }
+    status.insert("command_version".to_owned(), OURS.into());
     status.insert("files".to_owned(), files(site).into());
     Value::Object(status)
 }
@@ -168,6 +172,26 @@ fn other(document: &Value) -> Vec<String> {
     ]
 }
 
+/// A row for each version that bridges run, where they do not all run the server's.
+fn builds(status: &Value) -> Vec<Vec<String>> {
+    let builds = status.get("builds").and_then(Value::as_array);
+    let builds = builds.map_or(&[][..], Vec::as_slice);
+    if builds
+        .iter()
+        .all(|build| build["version"] == status["version"])
+    {
+        return Vec::new();
+    }
+    let row = |build: &Value| {
+        let version = clean(build["version"].as_str().unwrap_or_default());
+        vec![
+            "links of".to_owned(),
+            format!("{version}: {}", build["links"]),
+        ]
+    };
+    builds.iter().map(row).collect()
+}
+
 fn render(status: &Value, screen: Screen) -> String {
     let mut text = String::new();
     let mut rows = Vec::new();
@@ -182,6 +206,7 @@ fn render(status: &Value, screen: Screen) -> String {
         }
         rows.push(vec![key.replace('_', " "), shown]);
     }
+    rows.extend(builds(status));
     text.push_str(&columns(&rows));
     let others = status.get("others").and_then(Value::as_array);
     let rows: Vec<Vec<String>> = others.into_iter().flatten().map(other).collect();

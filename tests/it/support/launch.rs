@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
 
@@ -32,6 +32,7 @@ pub(crate) enum Streams {
 pub(crate) struct Launch<'a> {
     repository: &'a Repository,
     directory: PathBuf,
+    executable: PathBuf,
     name: String,
     wrapper: Vec<OsString>,
     arguments: Vec<OsString>,
@@ -44,6 +45,7 @@ impl<'a> Launch<'a> {
         Self {
             repository,
             directory: repository.root().to_owned(),
+            executable: MAJORDOMUS.into(),
             name: "client".to_owned(),
             wrapper: Vec::new(),
             arguments: vec!["mcp".into(), "--conformance".into()],
@@ -82,6 +84,12 @@ impl<'a> Launch<'a> {
         self
     }
 
+    /// Another executable than the one under test.
+    pub(crate) fn executable(mut self, executable: &Path) -> Self {
+        executable.clone_into(&mut self.executable);
+        self
+    }
+
     /// Words before the executable; the last of them must `exec` what follows.
     pub(crate) fn wrapped(mut self, wrapper: Vec<OsString>) -> Self {
         self.wrapper = wrapper;
@@ -97,7 +105,7 @@ impl<'a> Launch<'a> {
     /// Starts it.
     pub(crate) fn start(self) -> Client {
         let mut words = self.wrapper;
-        words.push(MAJORDOMUS.into());
+        words.push(self.executable.into());
         words.extend(self.arguments);
         let mut command = hermetic(&words[0], &self.directory, self.repository.home());
         command.args(&words[1..]).stderr(Stdio::piped());

@@ -9,6 +9,7 @@
 //!
 //! Deliberately absent: mocks, fixed ports, a shared fixture between tests.
 
+pub(crate) mod build;
 pub(crate) mod checks;
 pub(crate) mod client;
 pub(crate) mod command;

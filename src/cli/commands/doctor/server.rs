@@ -11,6 +11,7 @@ use crate::cli::absence::Absence;
 use crate::cli::commands::status;
 use crate::cli::offline;
 use crate::cli::owner::Owner;
+use crate::cli::screen::clean;
 use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::host::preferred_port;
@@ -120,6 +121,12 @@ fn present(site: &Site, owner: &Owner, status: Result<Value, String>) -> Vec<Fin
             .hint("majordomus stop, and one of its clients takes over"),
         );
     }
+    findings.extend(
+        status
+            .as_ref()
+            .ok()
+            .and_then(|status| other_builds(status, ours)),
+    );
     findings.push(match status {
         Ok(status) => {
             let links = status
@@ -136,6 +143,28 @@ fn present(site: &Site, owner: &Owner, status: Result<Value, String>) -> Vec<Fin
     let number = public.and_then(|(_, port)| port.trim_end_matches('/').parse().ok());
     findings.extend(port(site, number));
     findings
+}
+
+/// Clients whose processes were started from another build: a process runs what it was started from.
+fn other_builds(status: &Value, ours: &str) -> Option<Finding> {
+    let others: Vec<String> = status["builds"]
+        .as_array()?
+        .iter()
+        .filter_map(|build| {
+            let (version, links) = (build["version"].as_str()?, build["links"].as_u64()?);
+            let clients = if links == 1 {
+                "client runs"
+            } else {
+                "clients run"
+            };
+            (version != ours).then(|| format!("{links} {clients} version {}", clean(version)))
+        })
+        .collect();
+    (!others.is_empty()).then(|| {
+        let text = format!("{}, and this is {ours}", others.join(", "));
+        Finding::note("versions", text)
+            .hint("restart these clients; `majordomus stop --all` ends them all")
+    })
 }
 
 async fn asked(site: &Site, owner: &mut Owner) -> Result<Value, String> {
