@@ -17,8 +17,8 @@ use tokio::net::unix::pipe;
 
 use super::wire::{BoxRead, BoxWrite};
 use crate::floor::jsonrpc::FrameError;
-use crate::floor::limits::{FRAME_BYTES, OUTBOUND_BYTES};
-use crate::link::line::Lines;
+use crate::floor::limits::FRAME_BYTES;
+use crate::link::line::{Lines, slim};
 
 /// The client's input: one frame a line.
 pub struct Input {
@@ -185,9 +185,7 @@ impl Output {
             }
             self.unflushed += written;
         }
-        if self.out.capacity() > OUTBOUND_BYTES {
-            self.out = BytesMut::new();
-        }
+        slim(&mut self.out);
         // A no-op on a pipe; the fallback's own thread has a buffer of its own.
         self.io.flush().await?;
         self.unflushed = 0;

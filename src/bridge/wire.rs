@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Notify, mpsc};
 
 use crate::floor::limits::{FRAME_BYTES, OUTBOUND_BYTES};
-use crate::link::line::{Line, Lines};
+use crate::link::line::{Line, Lines, slim};
 
 /// A boxed reading half.
 pub type BoxRead = Box<dyn AsyncRead + Send + Unpin>;
@@ -242,9 +242,7 @@ impl Writer {
                         return Err(io::ErrorKind::WriteZero.into());
                     }
                 }
-                if out.capacity() > OUTBOUND_BYTES {
-                    *out = BytesMut::new();
-                }
+                slim(out);
                 Ok(())
             }
         }

@@ -67,6 +67,8 @@ pub const PAGE_SIGN_IN: Duration = Duration::from_hours(12);
 pub const JSON_DEPTH: usize = 128;
 /// Bytes waiting to be sent to one peer, past which it is not read.
 pub const OUTBOUND_BYTES: usize = 4 * 1024 * 1024;
+/// What the buffer of a connection keeps of its size while it is empty, in bytes.
+pub const BUFFER_KEPT_BYTES: usize = 16 * 1024;
 /// How long what was said on a legacy session's stream stays for a client whose connection broke.
 pub const STREAM_KEPT: Duration = Duration::from_mins(5);
 /// What stays in this way over all sessions, in bytes.
@@ -88,6 +90,9 @@ pub const LISTENS: usize = 64;
 /// Pieces of news that wait for a slow reader before it is told that it lagged; it then treats everything that it asked
 /// about as changed.
 pub const NEWS_WAITING: usize = 256;
+/// Between two pieces of news to one listener, for each listener that there is: all of them together then hear a thousand
+/// a second.
+pub const NEWS_APART: Duration = Duration::from_millis(1);
 /// Questions to one client that may be open.
 pub const QUESTIONS: usize = 64;
 /// A question to a client without an answer.
@@ -286,6 +291,11 @@ pub const TABLE: &[Limit] = &[
         what: "listens of one client open at once",
         bound: "64",
         past: "-32600",
+    },
+    Limit {
+        what: "news to all that listen together",
+        bound: "1,000 a second; the first after a silence at once",
+        past: "told later, once for all that changed meanwhile",
     },
     Limit {
         what: "questions to one client open at once",

@@ -6,7 +6,7 @@
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 
 use crate::floor::jsonrpc::Frame;
-use crate::floor::limits::FRAME_BYTES;
+use crate::floor::limits::{BUFFER_KEPT_BYTES, FRAME_BYTES};
 
 /// What a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,6 +197,15 @@ const ROOM: usize = 8 * 1024;
 /// Up to so many bytes a line is copied out of the buffer, which is then used again; a longer one takes the buffer with it.
 const COPIED: usize = 4 * 1024;
 
+/// Gives back the memory of a buffer that is empty again and was large: a thousand links would each keep as much as their
+/// largest line took.
+pub fn slim(buffer: &mut BytesMut) {
+    // A buffer counts what it has in front of its bytes only when it is asked to take that back.
+    if buffer.is_empty() && buffer.try_reclaim(BUFFER_KEPT_BYTES + 1) {
+        *buffer = BytesMut::new();
+    }
+}
+
 /// Cuts a stream of bytes into lines of bounded length.
 ///
 /// Used for the link, whose lines are frames with a head, and for stdio, whose lines are frames.
@@ -230,6 +239,7 @@ impl Lines {
 
     /// Where a reader puts what it read.
     pub fn buffer(&mut self) -> &mut BytesMut {
+        slim(&mut self.buffer);
         self.buffer.reserve(ROOM);
         &mut self.buffer
     }
@@ -312,8 +322,29 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::{COPIED, Line, LineError, Lines, ROOM, WORDS};
-    use bytes::{Bytes, BytesMut};
+    use super::{COPIED, Line, LineError, Lines, ROOM, WORDS, slim};
+    use crate::floor::limits::BUFFER_KEPT_BYTES;
+    use bytes::{Buf as _, Bytes, BytesMut};
+
+    /// Guards I15.
+    #[test]
+    fn a_buffer_that_is_empty_again_keeps_a_small_part_of_what_it_took() {
+        let keeps = |taken: usize| {
+            let mut buffer = BytesMut::with_capacity(taken);
+            buffer.resize(taken, b'x');
+            buffer.advance(taken);
+            slim(&mut buffer);
+            buffer.try_reclaim(taken)
+        };
+        assert!(keeps(BUFFER_KEPT_BYTES), "a small one is used again");
+        assert!(!keeps(BUFFER_KEPT_BYTES + 1));
+        let mut lines = Lines::default();
+        lines.buffer().resize(1024 * 1024, b'x');
+        lines.buffer().extend_from_slice(b"\nrest");
+        drop(lines.cut().unwrap().unwrap());
+        assert_eq!(lines.buffer().split(), "rest");
+        assert!(!lines.buffer().try_reclaim(BUFFER_KEPT_BYTES + 1));
+    }
 
     #[test]
     fn a_line_holds_its_own_memory_and_no_other() {

@@ -32,7 +32,7 @@ pub use call::{Answer, Call, Delivery, OnceKey, Progress, Refusal, RefusalCode, 
 pub use caller::{Caller, PeerId, Transport};
 pub use capability::{Capability, Example, Exposure, Form, Handler, Kind, Retry};
 pub use catalog::{Read, Registry};
-pub use changes::{Changes, List, News};
+pub use changes::{Changes, List, Listener, News};
 pub use checks::RegistryError;
 pub use client::{Ask, Client, Level, Wish};
 pub use digest::Digest;

@@ -15,6 +15,7 @@
 mod adopted;
 mod announce;
 mod architecture;
+mod bounds;
 mod bridge;
 mod bridge_failures;
 mod carried;

@@ -1,5 +1,7 @@
 //! The long forms: `cargo test --test torture -- [SCENARIO]... [--rounds N] [--seed N] [--jitter MS]`.
 //!
+//! `load` has a size in place of rounds: `--bridges N --sessions N --seconds N`, and `--binary PATH` for another build.
+//!
 //! `--jitter` pauses for up to that long between any two system calls of an election; it needs `--features failpoints`.
 //! Each scenario runs its rounds with a generator seeded by `--seed`, prints what it measured as lines fit for
 //! `docs/PROOF.md`, and fails the run at the first broken promise, whose round is printed before. Without arguments it
@@ -25,6 +27,8 @@
 )]
 mod support;
 
+mod load;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -32,13 +36,19 @@ use std::time::Instant;
 use support::random::Random;
 use support::rounds::{Times, abort, chaos, kill, mix, storm};
 
+/// What was asked for.
+struct Asked {
+    rounds: usize,
+    load: load::Size,
+}
+
 /// A named series of rounds.
 struct Scenario {
     name: &'static str,
     promise: &'static str,
     /// Rounds when none are asked for.
     short: usize,
-    run: fn(usize, u64) -> String,
+    run: fn(&Asked, u64) -> String,
 }
 
 const SCENARIOS: &[Scenario] = &[
@@ -46,7 +56,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "storm",
         promise: "50 processes started at the same instant: one owner each round, everybody on one board",
         short: 2,
-        run: |rounds, _| {
+        run: |&Asked { rounds, .. }, _| {
             let mut times = Times::default();
             for round in 0..rounds {
                 progress("storm", round, rounds);
@@ -59,7 +69,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "kill",
         promise: "kill -9 of the owner while 20 bridges call without pause: every request answered and done once",
         short: 4,
-        run: |rounds, seed| {
+        run: |&Asked { rounds, .. }, seed| {
             let mut room = kill::Room::open(20, seed);
             let (mut gaps, mut answered, mut refused) = (Times::default(), 0, 0);
             for round in 0..rounds {
@@ -78,7 +88,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "abort",
         promise: "a request that kills its host takes down two processes at most",
         short: 2,
-        run: |rounds, _| {
+        run: |&Asked { rounds, .. }, _| {
             let mut most = 0;
             for round in 0..rounds {
                 progress("abort", round, rounds);
@@ -91,7 +101,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "mix",
         promise: "clients come, leave, are killed and frozen, the state folder is removed: always one owner, one board",
         short: 15,
-        run: |rounds, seed| {
+        run: |&Asked { rounds, .. }, seed| {
             let mut life = mix::Life::open(seed);
             let mut acts = std::collections::BTreeMap::<&str, usize>::new();
             for round in 0..rounds {
@@ -108,7 +118,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "chaos",
         promise: "eight processes call without pause through kills, freezes and removed folders: each request answered once, done once at most, and one owner in the end",
         short: 4,
-        run: |rounds, seed| {
+        run: |&Asked { rounds, .. }, seed| {
             let mut chaos = chaos::Chaos::open(seed);
             let mut total = chaos::Round::default();
             for number in 0..rounds {
@@ -134,17 +144,23 @@ const SCENARIOS: &[Scenario] = &[
             )
         },
     },
+    Scenario {
+        name: "load",
+        promise: "many bridges and HTTP sessions on one owner: everybody who reads is answered once, whoever does not read costs the others nothing, memory and descriptors stay as they are",
+        short: 1,
+        run: |asked, seed| load::run(&asked.load, seed),
+    },
 ];
 
 fn main() -> ExitCode {
     let (mut rounds, mut seed, mut chosen) = (None, 7, Vec::new());
+    let mut load = load::Size::default();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let number = |value: Option<String>| value.and_then(|text| text.parse::<u64>().ok());
+        let count = |value| number(value).and_then(|number| usize::try_from(number).ok());
         match argument.as_str() {
-            "--rounds" => {
-                rounds = number(arguments.next()).and_then(|value| usize::try_from(value).ok());
-            }
+            "--rounds" => rounds = count(arguments.next()),
             "--jitter" if !cfg!(feature = "failpoints") => {
                 eprintln!("--jitter needs `cargo test --features failpoints`");
                 return ExitCode::from(2);
@@ -152,6 +168,14 @@ fn main() -> ExitCode {
             "--jitter" => {
                 let milliseconds = number(arguments.next()).unwrap_or(5);
                 support::launch::JITTER.get_or_init(|| milliseconds);
+            }
+            "--bridges" => load.bridges = count(arguments.next()).unwrap_or(load.bridges),
+            "--sessions" => load.sessions = count(arguments.next()).unwrap_or(load.sessions),
+            "--seconds" => load.seconds = number(arguments.next()).unwrap_or(load.seconds),
+            "--binary" => {
+                // The processes start in folders of their own.
+                let given = arguments.next().map(std::path::absolute);
+                load.binary = given.map(|path| path.expect("a path"));
             }
             "--seed" => seed = number(arguments.next()).unwrap_or(seed),
             // What cargo passes to every test binary.
@@ -166,9 +190,13 @@ fn main() -> ExitCode {
             continue;
         }
         let rounds = rounds.unwrap_or(scenario.short);
+        let asked = Asked {
+            rounds,
+            load: load.clone(),
+        };
         let own_seed = Random::new(seed).next();
         let start = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| (scenario.run)(rounds, own_seed)));
+        let result = catch_unwind(AssertUnwindSafe(|| (scenario.run)(&asked, own_seed)));
         let head = format!("{} --rounds {rounds} --seed {seed}", scenario.name);
         if let Ok(line) = result {
             let seconds = start.elapsed().as_secs_f64();

@@ -2,8 +2,9 @@
 //!
 //! A queue has one reader, and a newer one takes its place. The queue of a session's stream keeps what was read, as far
 //! as its bound and that of all streams ([`super::kept`]) go, for a client whose connection broke and who comes back with
-//! the last event that it saw; the queue of a single request keeps nothing. Under pressure the newest message of a key
-//! stands for all of it, and a queue past its bound takes no more. A client that is *let go* comes back in the same way.
+//! the last event that it saw; the queue of a single request keeps nothing. The newest message of a key stands for all of
+//! it, among those that were read and among those that were not, so a stream of news keeps two of each; a queue past its
+//! bound takes no more. A client that is *let go* comes back in the same way.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
@@ -81,14 +82,8 @@ impl Queue {
     /// Adds a message, and says whether there was room for it.
     pub(crate) fn push(&self, message: Message) -> bool {
         let mut waiting = self.waiting();
-        if message.coalesce.is_some() {
-            let told = waiting.told;
-            let same = waiting.events.iter().position(|event| {
-                event.number > told && event.message.coalesce == message.coalesce
-            });
-            if let Some(older) = same.and_then(|at| waiting.events.remove(at)) {
-                waiting.bytes -= older.message.json.len();
-            }
+        if let Some(key) = &message.coalesce {
+            waiting.supersede(key);
         }
         let room = waiting.makes_room(message.json.len());
         if room {
@@ -195,6 +190,22 @@ impl Waiting {
             number: self.last,
             message,
         });
+    }
+
+    /// Makes place for a newer message of a key: of those that were told the last one stays, as it was told, and stands for
+    /// the rest; one that nobody was told of goes.
+    fn supersede(&mut self, key: &str) {
+        let told = self.told;
+        let is_same = |event: &Event| event.message.coalesce.as_deref() == Some(key);
+        let newest = |event: &&Event| event.number <= told && is_same(event);
+        let stays = self.events.iter().rev().find(newest).map(|e| e.number);
+        let mut freed = 0;
+        self.events.retain(|event| {
+            let goes = is_same(event) && Some(event.number) != stays;
+            freed += if goes { event.message.json.len() } else { 0 };
+            !goes
+        });
+        self.bytes -= freed;
     }
 
     /// Drops what was read before, oldest first, until this much fits.

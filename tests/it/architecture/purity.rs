@@ -75,6 +75,10 @@ const WAITERS: &[(&str, &str)] = &[
         "the deadline of a connection that does not move",
     ),
     (
+        "src/registry/changes.rs",
+        "after a piece of news, until the next one may be told",
+    ),
+    (
         "src/host/hosting.rs",
         "its own client gone, until the HTTP peers are",
     ),

@@ -84,7 +84,7 @@ fn an_announcement_whose_caller_went_away_and_came_back_is_of_one_peer() {
 fn coming_announcing_and_going_are_news_and_a_call_is_not() {
     run(async {
         let board = memory();
-        let mut news = board.changes.listen();
+        let mut news = board.changes.each();
         let mut heard = || {
             let mut count = 0;
             while let Ok(news) = news.try_recv() {

@@ -1,3 +1,5 @@
+//! Queues and their readers.
+
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -33,6 +35,30 @@ fn a_queue_is_bounded_and_keeps_the_newest_of_a_key() {
     assert!(reader.poll_next(&mut context).is_ready());
     assert!(reader.poll_next(&mut context).is_ready());
     assert_eq!(reader.poll_next(&mut context), Poll::Pending);
+}
+
+/// Guards I15: a stream that tells the same again and again does not grow, and who comes back hears of it.
+#[test]
+fn of_news_that_was_read_the_newest_is_kept() {
+    let routes = Routes::default();
+    let queue = routes.open(0);
+    let mut context = Context::from_waker(Waker::noop());
+    let reader = queue.reader(None);
+    let mut read = |reader: &super::Reader| match reader.poll_next(&mut context) {
+        Poll::Ready(event) => event.map(|(number, _)| number),
+        Poll::Pending => None,
+    };
+    for number in 1..=100 {
+        queue.push(message(Some("uri"), &Bytes::from_static(b"news")));
+        assert_eq!(read(&reader), Some(number));
+    }
+    assert_eq!(queue.waiting().events.len(), 2);
+    assert_eq!(queue.waiting().bytes, 2 * b"news".len());
+    let again = queue.reader(Some(7));
+    assert_eq!((read(&again), read(&again)), (Some(99), Some(100)));
+    assert_eq!(read(&again), None);
+    let again = queue.reader(Some(100));
+    assert_eq!(read(&again), None);
 }
 
 #[test]
