@@ -129,6 +129,8 @@ pub const PEERS_NAMED: usize = 5;
 pub const COMPARISONS: usize = 1_000_000;
 /// Collisions that one answer names.
 pub const COLLISIONS: usize = 100;
+/// Paths and intents of the collisions that one answer names, in bytes.
+pub const COLLISIONS_BYTES: usize = 16 * 1024;
 /// How long a peer whose link broke, or who was here before a change of owner, may take to come back.
 pub const COME_BACK: Duration = Duration::from_secs(5);
 /// A label, a client's name or a client's version, in characters.
@@ -374,7 +376,7 @@ pub const TABLE: &[Limit] = &[
     },
     Limit {
         what: "collisions named in one answer",
-        bound: "100",
+        bound: "100, with 16 KiB of paths and intents",
         past: "`omitted` counts the rest",
     },
     Limit {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Board, Config, PEERS_URI};
 use crate::board::{Draft, Owner, Place, StoreError};
-use crate::floor::limits::COLLISIONS;
+use crate::floor::limits::{COLLISIONS, COLLISIONS_BYTES};
 use crate::registry::{
     Caller, Changes, News, OnceKey, PeerId, Presence as _, Refusal, RefusalCode, Transport,
 };

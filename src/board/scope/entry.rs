@@ -127,6 +127,17 @@ impl Entry {
         self.text.get(..self.literal).unwrap_or(&self.text)
     }
 
+    /// What every path of it begins with: two entries can meet only where one's beginning begins with the other's.
+    pub fn beginning(&self) -> &str {
+        if self.text == "." { "" } else { self.literal() }
+    }
+
+    /// Whether their beginnings let them meet.
+    pub fn could_meet(&self, other: &Self) -> bool {
+        let (one, two) = (self.beginning(), other.beginning());
+        one.starts_with(two) || two.starts_with(one)
+    }
+
     fn is_pattern(&self) -> bool {
         self.literal < self.text.len()
     }
@@ -142,8 +153,7 @@ impl Entry {
         if self.text == "." || other.text == "." {
             return true;
         }
-        let (one, two) = (self.literal(), other.literal());
-        if !one.starts_with(two) && !two.starts_with(one) {
+        if !self.could_meet(other) {
             return false;
         }
         if !self.is_pattern() && !other.is_pattern() {

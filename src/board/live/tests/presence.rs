@@ -327,10 +327,15 @@ fn a_crowd_of_awkward_globs_is_named_up_to_a_bound() {
             last = Some(board.announce(&link("crowd"), draft).await.unwrap());
         }
         let view = board.peers(None);
-        assert_eq!(view.collisions.len(), COLLISIONS);
-        assert!(view.omitted > 0);
         let last = last.unwrap();
-        assert_eq!(last.collisions.len(), COLLISIONS);
+        for (named, omitted, answer) in [
+            (view.collisions.len(), view.omitted, json!(view.collisions)),
+            (last.collisions.len(), last.omitted, json!(last.collisions)),
+        ] {
+            assert!((1..COLLISIONS).contains(&named) && omitted > 0, "{named}");
+            // What else stands beside paths and intents is short.
+            assert!(answer.to_string().len() < 2 * COLLISIONS_BYTES);
+        }
         // Past the effort everything that could meet is named, and counted.
         assert!(last.omitted > 64 * 64, "{}", last.omitted);
     });
