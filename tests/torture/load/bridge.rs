@@ -136,8 +136,11 @@ impl Bridge {
         let mut random = Random::new(seed);
         let thinking = self.common.thinking;
         let mut next = Instant::now() + thinking.first(&mut random);
-        while !self.common.stop.is_cancelled() {
+        loop {
             think(&self.common, next).await;
+            if self.common.stop.is_cancelled() {
+                break;
+            }
             next = Instant::now() + thinking.next(&mut random);
             if self.ask(&Call::next(&mut random)).await.is_none() {
                 break;

@@ -19,6 +19,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +32,7 @@ use self::tally::{Phase, Tally};
 use crate::support::random::Random;
 use crate::support::{BOUND, Repository, wait_for};
 
-/// Processes that may be starting at once: a start costs milliseconds of CPU, and a newcomer's patience is short.
+/// Processes that may be starting at once, and sessions that may be ending: a start costs milliseconds of CPU, and a newcomer's patience is short.
 const STARTING: usize = 16;
 /// One client of so many reads slowly, and one of so many not at all.
 const SLOW: usize = 40;
@@ -70,6 +71,8 @@ struct Common {
     tally: Tally,
     stop: CancellationToken,
     thinking: Thinking,
+    /// Taken by a session that ends.
+    ending: Semaphore,
 }
 
 /// Puts the load on a fresh checkout; panics at the first broken promise and returns what was measured.
@@ -106,6 +109,7 @@ async fn under_load(size: &Size, seed: u64) -> String {
         tally: Tally::default(),
         stop: CancellationToken::new(),
         thinking: Thinking::of(size.bridges + size.sessions),
+        ending: Semaphore::new(STARTING),
     });
     let mut random = Random::new(seed);
     let mut first = Bridge::start(&common, "owner");

@@ -98,11 +98,17 @@ impl Session {
         let mut random = Random::new(seed);
         let thinking = self.common.thinking;
         let mut next = Instant::now() + thinking.first(&mut random);
-        while !self.common.stop.is_cancelled() {
+        loop {
             think(&self.common, next).await;
+            if self.common.stop.is_cancelled() {
+                break;
+            }
             next = Instant::now() + thinking.next(&mut random);
             self.ask(&Call::next(&mut random)).await;
         }
+        // A few at a time: all at once are more connections than one server takes.
+        let ending = Rc::clone(&self.common);
+        let _turn = ending.ending.acquire().await;
         let end = self.request(Method::DELETE, Bytes::new());
         match self.send(end).await {
             Ok(response) if response.status().is_success() => {}

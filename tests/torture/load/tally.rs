@@ -27,7 +27,7 @@ pub(super) struct Tally {
     phase: Cell<Phase>,
     times: RefCell<BTreeMap<(String, Phase), Vec<Duration>>>,
     news: Cell<usize>,
-    degraded: Cell<usize>,
+    degraded: RefCell<BTreeMap<Phase, usize>>,
     /// The first broken promises.
     broken: RefCell<Vec<String>>,
     breaches: Cell<usize>,
@@ -97,7 +97,7 @@ impl Tally {
         seen: &Seen,
     ) {
         if seen.is_degraded() {
-            self.degraded.set(self.degraded.get() + 1);
+            *self.degraded.borrow_mut().entry(phase).or_default() += 1;
         } else if seen.is_refusal() {
             self.breach(format!("{who} was refused: {kind}"));
         }
@@ -147,7 +147,7 @@ impl Tally {
     }
 
     pub(super) fn degraded(&self) -> usize {
-        self.degraded.get()
+        self.degraded.borrow().values().sum()
     }
 }
 
@@ -171,9 +171,9 @@ impl fmt::Display for Tally {
         }
         write!(
             f,
-            "     {} pieces of news, {} answered alone",
+            "     {} pieces of news, answered alone {:?}",
             self.news(),
-            self.degraded()
+            self.degraded.borrow()
         )
     }
 }
