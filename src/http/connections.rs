@@ -1,7 +1,8 @@
 //! Who is connected: the cap on connections, room for newcomers, and the forced end.
 //!
 //! *Seat*: a connection that counts against the cap. *Overflow*: a connection past it, which is told "busy" and
-//! closed, unless it asks for the liveness probe. *Idle*: a connection without a request in hand.
+//! closed, unless it asks for the liveness probe or for a link. *Idle*: a connection without a request in hand; one
+//! whose request came and was not read yet is idle too, and is not the one that makes room.
 //!
 //! A newcomer at a full table takes the seat of the connection that has been idle longest, so that nobody can keep
 //! others out by connecting and saying nothing. Only when every seat works does a newcomer go to the overflow, which
@@ -150,7 +151,10 @@ impl Connections {
     /// Shuts down the connection that has been idle longest, whatever its place; says whether there was one.
     pub(crate) fn give_way(&self) -> bool {
         let mut table = self.table();
-        table.evict(Place::Overflow) || table.evict(Place::Seat)
+        let places = [Place::Overflow, Place::Seat];
+        [Heard::Nothing, Heard::Anything]
+            .into_iter()
+            .any(|heard| places.into_iter().any(|place| table.evict(place, heard)))
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -175,11 +179,11 @@ impl Shared {
 impl Table {
     /// Finds a place for one more, making room where that is possible.
     fn place(&mut self, seats: usize, overflow: usize) -> Place {
-        if self.count(Place::Seat) < seats || self.evict(Place::Seat) {
+        if self.count(Place::Seat) < seats || self.evict(Place::Seat, Heard::Nothing) {
             return Place::Seat;
         }
-        if self.count(Place::Overflow) >= overflow {
-            self.evict(Place::Overflow);
+        if self.count(Place::Overflow) >= overflow && !self.evict(Place::Overflow, Heard::Nothing) {
+            self.evict(Place::Overflow, Heard::Anything);
         }
         Place::Overflow
     }
@@ -189,20 +193,38 @@ impl Table {
     }
 
     /// Shuts down the connection of `place` that has been idle longest; says whether there was one.
-    fn evict(&mut self, place: Place) -> bool {
-        let victim = self
-            .open
-            .values_mut()
+    fn evict(&mut self, place: Place, heard: Heard) -> bool {
+        let idle = self.open.values_mut();
+        let mut idle: Vec<&mut Entry> = idle
             .filter(|entry| entry.place == place && entry.busy == 0)
-            .min_by_key(|entry| entry.since);
-        let Some(victim) = victim else { return false };
+            .collect();
+        idle.sort_unstable_by_key(|entry| entry.since);
+        let fits = |entry: &&mut Entry| heard == Heard::Anything || !entry.is_heard();
+        let Some(victim) = idle.into_iter().find(fits) else {
+            return false;
+        };
         victim.place = Place::Leaving;
         victim.shut();
         true
     }
 }
 
+/// What may have come over a connection that is shut down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    /// Nothing that was not read: a request that waits only because the server is late would never be answered.
+    Nothing,
+    /// Whatever.
+    Anything,
+}
+
 impl Entry {
+    /// Whether something came that was not read yet.
+    fn is_heard(&self) -> bool {
+        let flags = socket::MsgFlags::MSG_PEEK | socket::MsgFlags::MSG_DONTWAIT;
+        socket::recv(self.socket, &mut [0], flags).is_ok_and(|bytes| bytes > 0)
+    }
+
     /// Ends both directions; its task sees the end of the stream.
     fn shut(&self) {
         // An error means that the other end was faster.

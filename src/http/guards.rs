@@ -29,6 +29,7 @@ use super::liveness;
 use super::problem::{Code, Problem};
 use super::server::Arrival;
 use super::state::Http;
+use super::upgrade;
 
 /// The policy of an answer that is no page: nothing may be loaded, framed or run.
 const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'; sandbox";
@@ -38,7 +39,7 @@ const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 /// Guards one request and puts the security headers on its answer, whatever it is.
 pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response {
     let mut response = match admit(&request) {
-        Ok(()) if request.uri().path() == liveness::PATH => next.run(request).await,
+        Ok(()) if is_always_served(&request) => next.run(request).await,
         Ok(()) => match http.permit() {
             Some(_permit) => next.run(request).await,
             None => Problem::new(Code::Busy, "too many requests are running").into_response(),
@@ -78,10 +79,16 @@ fn admit(request: &Request) -> Result<(), Problem> {
         .desk
         .as_ref()
         .is_some_and(|desk| desk.place() == Place::Overflow);
-    if overflow && request.uri().path() != liveness::PATH {
+    if overflow && !is_always_served(request) {
         return Err(Problem::new(Code::Busy, "too many connections are open").closing());
     }
     Ok(())
+}
+
+/// What takes no place among the requests and connections that are bounded: the liveness probe, which must answer when
+/// everything is busy, and a bridge that opens its link, which does not stay a connection of HTTP.
+fn is_always_served(request: &Request) -> bool {
+    request.uri().path() == liveness::PATH || upgrade::asks(request)
 }
 
 fn is_loopback(address: IpAddr) -> bool {

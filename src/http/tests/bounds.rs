@@ -274,6 +274,34 @@ async fn idle_connections_make_room_for_those_that_speak() {
     );
 }
 
+/// Guards I15: whose request came before the server had time to read it is idle only in appearance.
+#[tokio::test]
+async fn a_burst_of_requests_is_answered_or_refused_and_none_is_cut() {
+    let limits = Limits {
+        connections: 4,
+        overflow: 2,
+        ..Limits::default()
+    };
+    let fixture = Fixture::with(Auth::Bearer, limits);
+    let server = fixture.listen().await;
+    let request = get("/api/v1/test/echo").replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    // Without an await in between, so that the server finds them all at once.
+    let ask = |_| {
+        let mut client = std::net::TcpStream::connect(server.address).unwrap();
+        std::io::Write::write_all(&mut client, request.as_bytes()).unwrap();
+        client.set_nonblocking(true).unwrap();
+        client
+    };
+    let asking: Vec<std::net::TcpStream> = (0..6).map(ask).collect();
+    let mut answers = Vec::new();
+    for client in asking {
+        let mut client = tokio::net::TcpStream::from_std(client).unwrap();
+        answers.push(status(&read_to_end(&mut client).await).to_owned());
+    }
+    answers.sort();
+    assert_eq!(answers, ["200", "200", "200", "200", "503", "503"]);
+}
+
 /// Guards I15.
 #[tokio::test]
 async fn with_every_connection_at_work_the_probe_is_still_answered() {

@@ -1,6 +1,6 @@
 //! Load: many bridges and many HTTP sessions on one owner, for a while.
 //!
-//! *Phases*: everybody comes in; a *control* phase without slow readers, a fifth as long as the rest; then the slow
+//! *Phases*: everybody comes in; a *control* phase without slow readers, a tenth as long as the rest; then the slow
 //! readers join, and the first fifth of what follows is *warm-up*, the rest is *judged*. Each of many clients calls every
 //! two to five seconds, so that the machine is busy and not drowned: what is measured is the owner and not the queue of the CPU.
 //!
@@ -138,7 +138,7 @@ async fn under_load(size: &Size, seed: u64) -> String {
     }
     let mut watch = Watch::of(&owner);
     common.tally.enter(Phase::Control);
-    watch.until(after(size.seconds, 5)).await;
+    watch.until(after(size.seconds, 10)).await;
 
     let mut lagging = JoinSet::new();
     for number in 0..slow_bridges {

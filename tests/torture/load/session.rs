@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -11,7 +12,7 @@ use hyper::{Method, Request, Response, body::Incoming};
 use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::bridge::Bridge;
 use super::calls::Call;
@@ -21,6 +22,9 @@ use crate::support::random::Random;
 use crate::support::{BOUND, frames};
 
 const SESSION: &str = "mcp-session-id";
+/// What a server says that has no place for a request, and when it wants it again.
+const BUSY: &str = "503";
+const AFTER: Duration = Duration::from_secs(1);
 
 /// What a session keeps open between its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +116,7 @@ impl Session {
         let end = self.request(Method::DELETE, Bytes::new());
         match self.send(end).await {
             Ok(response) if response.status().is_success() => {}
+            Ok(response) if response.status().as_str() == BUSY => self.common.tally.busy(),
             other => self
                 .common
                 .tally
@@ -180,8 +185,7 @@ impl Session {
     async fn ask(&mut self, call: &Call) {
         self.last += 1;
         let (id, phase, start) = (self.last, self.common.tally.phase(), Instant::now());
-        let request = self.request(Method::POST, Bytes::from(call.line(id)));
-        let answered = timeout(BOUND, self.exchange(request)).await;
+        let answered = timeout(BOUND, self.insist(&call.line(id))).await;
         let answered = answered.unwrap_or_else(|_| Err("no answer".to_owned()));
         let (tally, who, kind) = (&self.common.tally, &self.name, call.kind);
         match answered.as_deref() {
@@ -189,6 +193,20 @@ impl Session {
                 tally.answered(who, kind, phase, start.elapsed(), seen);
             }
             other => tally.breach(format!("{who} asked {kind} {id} and got {other:?}")),
+        }
+    }
+
+    /// Sends a request again, as it is told to, while the server has more requests than it takes.
+    async fn insist(&mut self, line: &[u8]) -> Result<Vec<Seen>, String> {
+        loop {
+            let request = self.request(Method::POST, Bytes::copy_from_slice(line));
+            match self.exchange(request).await {
+                Err(error) if error.starts_with(BUSY) => {
+                    self.common.tally.busy();
+                    sleep(AFTER).await;
+                }
+                done => return done,
+            }
         }
     }
 

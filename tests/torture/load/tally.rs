@@ -27,6 +27,7 @@ pub(super) struct Tally {
     phase: Cell<Phase>,
     times: RefCell<BTreeMap<(String, Phase), Vec<Duration>>>,
     news: Cell<usize>,
+    busy: Cell<usize>,
     degraded: RefCell<BTreeMap<Phase, usize>>,
     /// The first broken promises.
     broken: RefCell<Vec<String>>,
@@ -118,6 +119,11 @@ impl Tally {
         self.news.set(self.news.get() + 1);
     }
 
+    /// A request was refused for want of a place, to be sent again.
+    pub(super) fn busy(&self) {
+        self.busy.set(self.busy.get() + 1);
+    }
+
     /// A promise was broken.
     pub(super) fn breach(&self, what: String) {
         self.breaches.set(self.breaches.get() + 1);
@@ -171,9 +177,10 @@ impl fmt::Display for Tally {
         }
         write!(
             f,
-            "     {} pieces of news, answered alone {:?}",
+            "     {} pieces of news, answered alone {:?}, sent again for want of a place {}",
             self.news(),
-            self.degraded.borrow()
+            self.degraded.borrow(),
+            self.busy.get()
         )
     }
 }
