@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::http::served;
 use crate::support::wait::holds_for;
-use crate::support::{BOUND, Client, Http, Reply, Repository, checks, frames, wait_for};
+use crate::support::{BOUND, Client, Http, Reply, Repository, checks, wait_for};
 
 /// Guards I15: the more listen, the later news is told that comes soon after the last; it is never lost.
 #[test]
@@ -84,12 +84,8 @@ fn with_every_http_connection_at_work_the_next_is_told_so_and_links_and_the_prob
 fn with_every_http_request_at_work_the_next_is_told_so_and_the_probe_goes_on() {
     raise_descriptors();
     let (_repository, owner, http) = served();
-    let body = json!({ "ms": 600_000 }).to_string();
-    let request = format!(
-        "{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        http.head("POST", "/api/v1/conformance/slow"),
-        body.len()
-    );
+    let head = http.head("GET", "/api/v1/conformance/slow?ms=600000");
+    let request = format!("{head}\r\n");
     let begin = || {
         let mut stream = TcpStream::connect(http.address()).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
@@ -152,26 +148,6 @@ fn of_a_crowd_five_hundred_are_shown_and_the_rest_is_counted() {
     assert_eq!(shown(), (500, Some(1)));
     assert_eq!(one_more.send("DELETE", "/mcp").status, 204);
     assert_eq!(shown(), (500, None));
-}
-
-/// Guards I15.
-#[test]
-fn sessions_past_the_bound_are_refused_until_one_ends() {
-    let (_repository, _owner, http) = served();
-    let open = |number| http.session(&format!("session-{number}"), &json!({}));
-    let crowd: Vec<Http> = (0..4096).map(open).collect();
-    let last = crowd.last().unwrap();
-    assert_eq!(last.ask("ping", &json!({})).json()["result"], json!({}));
-    let opening = frames::request(
-        &json!(1),
-        "initialize",
-        &frames::initialize("one more", frames::LEGACY),
-    );
-    let refused = http.post("/mcp", &opening);
-    assert_eq!(refused.status, 503);
-    assert_eq!(refused.header("retry-after"), Some("1"));
-    assert_eq!(last.send("DELETE", "/mcp").status, 204);
-    assert_eq!(http.post("/mcp", &opening).status, 200);
 }
 
 /// Guards I15.
