@@ -200,6 +200,11 @@ pub const TABLE: &[Limit] = &[
         past: "the longest idle one is closed, else HTTP 503",
     },
     Limit {
+        what: "links at once",
+        bound: "the open files that the owner may have (`ulimit -Hn`)",
+        past: "the newcomer is served alone, and told so, until there is a place",
+    },
+    Limit {
         what: "HTTP requests at once",
         bound: "256",
         past: "HTTP 503, `Retry-After: 1`",
