@@ -19,7 +19,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use nix::errno::Errno;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
@@ -77,6 +77,9 @@ pub async fn serve(
                     let connection = Connection { socket, peer, router: router.clone(), limits };
                     if let Some(serving) = connection.open(&connections, stopping.clone()) {
                         tasks.spawn(serving);
+                        // Its request is read before the next one comes: in a burst, whoever waits to be read would
+                        // look idle and make room.
+                        yield_now().await;
                     }
                 }
                 Err(error) if lost_before_accept(&error) => {}

@@ -49,14 +49,15 @@ async fn a_burst_of_requests_is_answered_or_refused_and_none_is_cut() {
         client.set_nonblocking(true).unwrap();
         client
     };
-    let asking: Vec<std::net::TcpStream> = (0..6).map(ask).collect();
+    let asking: Vec<std::net::TcpStream> = (0..100).map(ask).collect();
     let mut answers = Vec::new();
     for client in asking {
         let mut client = tokio::net::TcpStream::from_std(client).unwrap();
         answers.push(status(&read_to_end(&mut client).await).to_owned());
     }
-    answers.sort();
-    assert_eq!(answers, ["200", "200", "200", "200", "503", "503"]);
+    let served = answers.iter().filter(|status| *status == "200").count();
+    let refused = answers.iter().filter(|status| *status == "503").count();
+    assert_eq!((served + refused, served >= 4), (100, true), "{answers:?}");
 }
 
 /// Guards I15.
