@@ -11,8 +11,12 @@ mod wire;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use serde_json::json;
+
+use crate::support::checks;
 use recording::{Terms, Voice, parts};
 
 /// The newest version of the link, whose recordings may be added to.
@@ -142,6 +146,68 @@ fn a_recorded_owner_serves_todays_bridge() {
         owner.play(said, &client);
         owner.each_answered_once(&client);
     });
+}
+
+/// A version that was not agreed on in the upgrade: the owner takes no such bridge.
+#[test]
+fn a_hello_of_a_version_that_nobody_speaks_is_refused() {
+    let refused = recording::read(NEWEST, "refused");
+    let asked: Vec<recording::Said> = refused
+        .into_iter()
+        .map(|mut said| {
+            said.text = said.text.replace(
+                "\"link\":1,\"nonce\":\"{bridge",
+                "\"link\":0,\"nonce\":\"{bridge",
+            );
+            said.text = said.text.replace("2020-02-20", "2025-11-25");
+            said
+        })
+        .collect();
+    assert!(
+        asked
+            .iter()
+            .any(|said| said.text.contains("hello {\"link\":0"))
+    );
+    as_bridge::play(&asked);
+}
+
+/// And a bridge tells no such owner who it is; its client is served alone, and told why. Guards I3.
+#[test]
+fn a_proof_of_a_version_that_nobody_speaks_ends_the_handshake() {
+    let mut said = recording::read(NEWEST, "refused");
+    for line in said.iter_mut().filter(|said| said.text.contains(" proof ")) {
+        line.text = line.text.replace("\"link\":1", "\"link\":0");
+    }
+    let mut owner = as_owner::Owner::elected();
+    let client = owner.repository.client("client");
+    let done = AtomicBool::new(false);
+    // Behind the recorded upgrade's request and its end.
+    let handshake: Vec<_> = said
+        .into_iter()
+        .skip_while(|said| !said.text.is_empty())
+        .skip(1)
+        .collect();
+    thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let _done = Done(&done);
+            client.initialize();
+            client.call("conformance_echo", &json!({ "value": 1 }))
+        });
+        owner.puts_off(&handshake, &done);
+        let answer = asking.join().unwrap();
+        checks::succeeded(&answer);
+        let why = checks::degraded(&answer).unwrap_or_default();
+        assert!(why.contains("no version of the link in common"), "{why}");
+    });
+}
+
+/// Says that something is done, also where it panicked.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The scenes can still be acted: whoever adds a verb records it with them.

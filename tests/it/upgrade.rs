@@ -294,7 +294,7 @@ fn an_owner_that_is_asked_to_give_way_loses_no_call_and_runs_none_twice() {
         let safe = client.begin_call("conformance_slow", &json!({ "ms": 300 }));
         let late = client.begin_call("conformance_slow", &json!({ "ms": 3000 }));
         let once = client.begin_call("conformance_once", &line("once", 300));
-        let lost = client.begin_call("conformance_once", &line("lost", 3000));
+        let lost = client.begin_call("conformance_once", &line("lost", 60_000));
         began.push((client, safe, late, once, lost));
     }
     for client in clients.iter().chain([&owner]) {

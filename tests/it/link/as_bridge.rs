@@ -1,5 +1,6 @@
 //! Plays the bridge of a recording, and its client behind it, to today's owner.
 
+use std::fs;
 use std::net::TcpStream;
 use std::process::Command;
 use std::thread;
@@ -58,6 +59,15 @@ pub(crate) fn play(recording: &[Said]) {
     for asked in stage.asked {
         asked.join().unwrap();
     }
+    let says = |word: &str| recording.iter().any(|said| said.text.contains(word));
+    let effects = fs::read_to_string(stage.repository.conformance_file("recorded"));
+    let effects = effects.map_or(0, |text| text.lines().count());
+    // A `once` call may have been begun before its owner was killed, or not.
+    let least = usize::from(says("conformance_keyed"));
+    assert!(
+        (least..=1).contains(&effects),
+        "{effects} effects of one call"
+    );
 }
 
 impl Stage {

@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
 use super::recording::{BREAKS, DIES, GOES, LEAVES, STOP, STOP_ALL, Said, Terms, Voice, parts};
 use super::wire::Wire;
-use crate::support::{BOUND, Client, Repository, wait_some};
+use crate::support::{BOUND, Client, Repository, wait_for, wait_some};
 
 /// An owner that exists in a recording only.
 pub(crate) struct Owner {
@@ -113,6 +114,21 @@ impl Owner {
             let mut wire = Wire::new(stream);
             self.shake(recorded, &mut wire).map(|()| wire)
         }));
+    }
+
+    /// Shakes hands as recorded with whoever comes, until `done`; panics where a bridge goes on to say who it is.
+    pub(crate) fn puts_off(&mut self, recorded: &[Said], done: &AtomicBool) {
+        let listener = self.listener.try_clone().unwrap();
+        wait_for("bridges that are put off", BOUND, || {
+            if let Ok((stream, _)) = listener.accept() {
+                stream.set_nonblocking(false).unwrap();
+                let mut wire = Wire::new(stream);
+                let taken = self.shake(recorded, &mut wire).is_some();
+                let told = |line: &String| parts(line).is_some_and(|parts| parts.verb == "auth");
+                assert!(!taken && !wire.all().iter().any(told), "{:?}", wire.all());
+            }
+            done.load(Ordering::Relaxed)
+        });
     }
 
     fn shake(&mut self, recorded: &[Said], wire: &mut Wire) -> Option<()> {

@@ -216,7 +216,7 @@ fn takeover(scene: &Scene) {
 fn drained(scene: &Scene) {
     scene.open();
     scene.announce("be handed over");
-    let long = scene.call("conformance_slow", &json!({ "ms": 2200 }));
+    let long = scene.call("conformance_slow", &json!({ "ms": 5000 }));
     let quick = scene.call("conformance_slow", &json!({ "ms": 300 }));
     // Behind its answer both are taken.
     scene.request("ping", &json!({}));
