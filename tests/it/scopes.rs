@@ -198,6 +198,39 @@ fn who_takes_the_common_lock_finds_the_owner_beside_of_its_own_scope() {
     }
 }
 
+/// Guards I1: a free lock proves nothing of another scope where locks lie outside the file system, so neither takes the
+/// other's document away.
+#[test]
+fn where_file_locks_do_not_work_two_scopes_have_an_owner_each_too() {
+    let repository = Repository::new();
+    let Some(network) = Network::new(&repository) else {
+        return;
+    };
+    let text = "#include <errno.h>\nint flock(int file, int how) { errno = ENOLCK; return -1; }\n";
+    let library = preload::library(&repository, "locks", text);
+    let client = |words: Vec<OsString>, name: &str| {
+        let launch = repository.launch().name(name).wrapped(words);
+        let client = launch.variable("LD_PRELOAD", &library).start();
+        client.attach();
+        client
+    };
+    let out = client(vec!["env".into()], "out");
+    let common = repository.ready();
+    let inside = client(network.enter(), "inside");
+    ready_beside(&repository, |lease| lease["pid"] == inside.pid());
+    let newcomers = [
+        client(vec!["env".into()], "more out"),
+        client(network.enter(), "more inside"),
+    ];
+    checks::one_board(&[&out, &newcomers[0]]);
+    checks::one_board(&[&inside, &newcomers[1]]);
+    assert_eq!(repository.ready()["instance"], common["instance"]);
+    inside.kill();
+    checks::one_board(&[&newcomers[1]]);
+    ready_beside(&repository, |lease| lease["pid"] == newcomers[1].pid());
+    assert_eq!(repository.ready()["instance"], common["instance"]);
+}
+
 /// Guards I2: with the other scope's owner gone, what an owner beside left by dying is cleared up by the next owner.
 #[test]
 fn a_scope_comes_back_to_the_common_files_when_nobody_is_in_its_way() {
