@@ -10,20 +10,19 @@
 //! it is copied; the *scope* says who can share a lock and a loopback address with us: one boot of one kernel, one network
 //! namespace. The lease's files are there twice: the *common* ones, and those of a scope whose server stands beside them.
 
+mod identity;
+
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::unistd::AccessFlags;
-use sha2::{Digest as _, Sha256};
 
 use super::fs::{PRIVATE_DIRECTORY, create_once, make_directory};
 use super::git::Checkout;
-use super::hex;
 use super::mount;
 use super::text::is_hidden;
 
@@ -150,8 +149,8 @@ impl Site {
             None => true,
         };
         Ok(Some(Self(Arc::new(Inner {
-            root_id: root_id(&root, found.dev(), found.ino()),
-            scope: scope(),
+            root_id: identity::root_id(&root, found.dev(), found.ino()),
+            scope: identity::scope(),
             root,
             checkout,
             without_common: AtomicBool::new(without_common),
@@ -377,27 +376,6 @@ fn can_hold_shared(common_dir: &Path) -> bool {
         Err(_) => common_dir.to_path_buf(),
     };
     nix::unistd::access(&asked, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
-}
-
-fn root_id(root: &Path, device: u64, inode: u64) -> String {
-    let mut hash = Sha256::new();
-    hash.update(b"majordomus root\0");
-    hash.update(device.to_le_bytes());
-    hash.update(inode.to_le_bytes());
-    hash.update(root.as_os_str().as_bytes());
-    hex::encode(&hash.finalize()[..16])
-}
-
-/// Where the kernel does not tell (macOS), all processes of the machine are one scope; a container there is a Linux of its own.
-fn scope() -> String {
-    let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let mut hash = Sha256::new();
-    hash.update(b"majordomus scope\0");
-    hash.update(boot.trim_ascii());
-    let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
-    hash.update(b"\0");
-    hash.update(network.as_os_str().as_bytes());
-    hex::encode(&hash.finalize()[..8])
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! whatever, and a child never holds it (`O_CLOEXEC`). It is dropped by an explicit unlock, because another thread may be
 //! looking at the file right then.
 
+mod held;
 mod lock_file;
 mod print;
 mod trouble;
@@ -29,6 +30,7 @@ use crate::floor::clock;
 use crate::floor::fs::{FileError, replace, sweep};
 use crate::floor::hex;
 use crate::floor::paths::{Files, Site, SiteError};
+use held::Held;
 use lock_file::Missing;
 use print::{Fingerprint, is_one_file};
 
@@ -49,16 +51,6 @@ pub(super) struct Kernel {
     trouble: Mutex<Option<Trouble>>,
     /// The last reading.
     found: Mutex<Reading>,
-}
-
-#[derive(Debug, Default)]
-struct Held {
-    name: Option<Name>,
-    lock: Option<Arc<File>>,
-    /// In place of the file's lock, where the file system has none.
-    elsewhere: Option<Elsewhere>,
-    /// Our scope's lock file, of an owner at the common files.
-    scope: Option<Arc<File>>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -353,19 +345,12 @@ impl Os for &Kernel {
     }
 
     fn compare(&mut self) -> Compared {
-        let (lock, scope) = {
-            let held = guard(&self.held);
-            if held.elsewhere.is_some() {
-                // Nothing at the path can take this lock's place; a folder that was removed shows by its document.
-                return Compared::Same;
-            }
-            (held.lock.clone(), held.scope.clone())
-        };
-        let stands = lock
-            .is_some_and(|lock| lock_file::stands_at(&lock, &self.site.lock(self.files())))
-            && scope
-                .is_none_or(|scope| lock_file::stands_at(&scope, &self.site.lock(Files::Scope)));
-        if stands {
+        if guard(&self.held).elsewhere.is_some() {
+            // Nothing at the path can take this lock's place; a folder that was removed shows by its document.
+            return Compared::Same;
+        }
+        let files = guard(&self.held).files();
+        if files.stand(&self.site, self.files()) {
             Compared::Same
         } else {
             Compared::Replaced
@@ -394,20 +379,7 @@ impl Os for &Kernel {
     }
 
     fn let_go(&mut self) {
-        let Held {
-            name,
-            lock,
-            elsewhere,
-            scope,
-        } = std::mem::take(&mut *guard(&self.held));
-        // The name goes first, and our scope's lock next: whoever then gets the lock finds them free.
-        drop(name);
-        drop(elsewhere);
-        for file in [scope, lock].into_iter().flatten() {
-            if let Err(error) = file.unlock() {
-                tracing::debug!(%error, "the lock goes with its file");
-            }
-        }
+        std::mem::take(&mut *guard(&self.held)).release();
     }
 }
 
