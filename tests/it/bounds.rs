@@ -212,5 +212,8 @@ fn whoever_finds_no_place_for_a_link_is_served_alone_and_joins_when_there_is_one
     assert!(!alone.is_empty() && !attached.is_empty(), "{}", alone.len());
     checks::succeeded(&owner.call("conformance_safe", &json!({})));
     drop(attached);
-    wait_for("one that was alone joins", BOUND, || !is_alone(&alone[0]));
+    // There may be fewer places than clients that wait for one.
+    wait_for("one that was alone joins", BOUND, || {
+        !alone.iter().all(is_alone)
+    });
 }
