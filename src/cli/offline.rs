@@ -13,7 +13,7 @@ use crate::registry::catalog::Registry;
 /// Builds the registry.
 ///
 /// # Errors
-/// With [`Exit::Contract`] when the declarations contradict each other.
+/// With [`failures::CONTRACT`] when the declarations contradict each other.
 pub fn registry(site: Option<&Site>) -> Result<Arc<Registry>, Failure> {
     let registry = capabilities::registry(&capabilities::Services::offline(site.cloned()));
     let verified = registry.and_then(|registry| registry.verify().map(|()| registry));
