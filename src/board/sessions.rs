@@ -6,6 +6,7 @@
 //! | what it told | kept | what it tells now |
 //! | any | ended | ended |
 //! | ended | kept | stays ended |
+//! | any | the file is lost: damaged, removed | none, in a file that is younger than the session |
 //! | any | its time is over, at the next start | none |
 
 use super::live::Board;
@@ -17,6 +18,8 @@ use super::tables;
 pub enum KeptSession {
     /// Nothing: it told nothing, or could not be written.
     Unknown,
+    /// Nothing, and it is older than the file: whether it ended is lost.
+    Lost,
     /// That it must stay ended.
     Ended,
     /// What it told.
@@ -53,15 +56,15 @@ impl Board {
         drop(self.store.read(|_, _| Ok(())).await);
     }
 
-    /// What earlier owners kept of a session.
+    /// What earlier owners kept of a session that began at `began` (milliseconds since the epoch of Unix).
     ///
     /// # Errors
     /// Where the file cannot be read.
-    pub async fn kept_session(&self, session: &str) -> Result<KeptSession, StoreError> {
+    pub async fn kept_session(&self, session: &str, began: u64) -> Result<KeptSession, StoreError> {
         let session = session.to_owned();
         let read = self
             .store
-            .read(move |connection, owner| tables::session(connection, owner, &session));
+            .read(move |connection, owner| tables::session(connection, owner, &session, began));
         read.await
     }
 }

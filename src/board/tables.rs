@@ -7,6 +7,7 @@
 //! | `announcement` | what an HTTP peer announced; of a link peer, whose bridge replays it, only `seq` and `since` count |
 //! | `once` | the first result of a keyed request, until acknowledged |
 //! | `session` | what a legacy HTTP session told once; without it, a session that must stay ended |
+//! | `made` | one row: when the file was made; 0 of one that is older than this table |
 //! | `line` | lines of the conformance provider, projected into its file |
 //!
 //! Times are milliseconds since the epoch of Unix. `user_version` counts the schema; a newer one is left alone.
@@ -50,6 +51,12 @@ CREATE TABLE session (root TEXT, session TEXT, state TEXT, until INTEGER NOT NUL
     PRIMARY KEY (root, session)) WITHOUT ROWID;
 INSERT INTO session (root, session, until) SELECT root, session, until FROM ended;
 DROP TABLE ended;
+",
+    // What an earlier file knew is lost, so a session that is older than this one may have ended.
+    "
+CREATE TABLE made (at INTEGER NOT NULL);
+INSERT INTO made SELECT CASE WHEN EXISTS (SELECT 1 FROM owner) THEN 0
+    ELSE CAST(unixepoch('subsec') * 1000 AS INTEGER) END;
 ",
 ];
 
@@ -312,17 +319,22 @@ pub(super) fn put_session(
     .map(drop)
 }
 
-/// What is known of a session.
+/// What is known of a session that began at `began`.
 pub(super) fn session(
     connection: &Connection,
     owner: &Owner,
     session: &str,
+    began: u64,
 ) -> rusqlite::Result<KeptSession> {
+    let made: u64 = connection
+        .prepare_cached("SELECT at FROM made")?
+        .query_row([], |row| row.get(0))?;
     let row: Option<Option<String>> = connection
         .prepare_cached("SELECT state FROM session WHERE root = ?1 AND session = ?2")?
         .query_row([&owner.root, session], |row| row.get(0))
         .optional()?;
     Ok(match row {
+        None if began < made => KeptSession::Lost,
         None => KeptSession::Unknown,
         Some(None) => KeptSession::Ended,
         Some(Some(told)) => KeptSession::Told(told),

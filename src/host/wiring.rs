@@ -275,16 +275,25 @@ impl http::SessionLedger for Sessions {
         Box::pin(async move { kept.await.map_err(StoreError::refusal) })
     }
 
-    fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = http::Earlier> + Send>> {
+    fn recall(&self, session: &str, began_ms: u64) -> http::Recall {
         let (board, session) = (Arc::clone(&self.0), session.to_owned());
         Box::pin(async move {
-            match board.kept_session(&session).await {
-                Ok(KeptSession::Unknown) => http::Earlier::Unknown,
-                Ok(KeptSession::Ended) => http::Earlier::Ended,
-                Ok(KeptSession::Told(told)) => http::Earlier::Told(told),
+            match board.kept_session(&session, began_ms).await {
+                Ok(KeptSession::Unknown) => Ok(http::Earlier::Unknown),
+                Ok(KeptSession::Ended) => Ok(http::Earlier::Ended),
+                Ok(KeptSession::Told(told)) => Ok(http::Earlier::Told(told)),
+                Ok(KeptSession::Lost) => {
+                    tracing::info!(%session, "a session is older than the board's file: it counts as ended");
+                    Ok(http::Earlier::Ended)
+                }
+                // This program never reads that file, so its clients would be told to come again for ever.
+                Err(error @ StoreError::Newer { .. }) => {
+                    tracing::warn!(error = %Chain(&error), "what an earlier owner kept of a session cannot be read: it counts as ended");
+                    Ok(http::Earlier::Ended)
+                }
                 Err(error) => {
                     tracing::warn!(error = %Chain(&error), "what an earlier owner kept of a session cannot be read");
-                    http::Earlier::Unknown
+                    Err(error.refusal())
                 }
             }
         })

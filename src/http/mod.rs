@@ -38,7 +38,7 @@ pub mod work;
 mod tests;
 
 pub use connections::Connections;
-pub use endpoint::ledger::{Earlier, Receipt, SessionLedger};
+pub use endpoint::ledger::{Earlier, Recall, Receipt, SessionLedger};
 pub use limits::Limits;
 pub use router::router;
 pub use secrets::Secrets;

@@ -1,5 +1,9 @@
 //! What an HTTP session is to the next owner: the client that opened it goes on, and says nothing twice.
 
+use std::fs;
+use std::path::PathBuf;
+
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::{BOUND, Client, Http, Reply, Repository, checks, frames, wait_for};
@@ -175,5 +179,90 @@ fn a_session_that_was_ended_is_unknown_to_every_later_owner() {
             assert_eq!(late.send("DELETE", "/mcp").status, 204);
         }
         gone(&late);
+    }
+}
+
+/// One session that has ended, one that has not, and the next owner, which finds the board's files changed by `meanwhile`.
+fn ended_and_open(meanwhile: impl Fn(&[PathBuf; 3])) -> (Repository, Client, [Http; 2]) {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let next = repository.attached("next");
+    let http = repository.http();
+    let sessions = ["ended", "open"].map(|name| http.session(name, &json!({})));
+    assert_eq!(sessions[0].send("DELETE", "/mcp").status, 204);
+    // Frozen, so that the files are changed before it looks at them.
+    next.signal(Signal::SIGSTOP);
+    owner.kill();
+    meanwhile(&board_files(&repository));
+    next.signal(Signal::SIGCONT);
+    takes_over(&repository, &next);
+    (repository, next, sessions)
+}
+
+fn board_files(repository: &Repository) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|part| repository.shared().join(format!("board.db{part}")))
+}
+
+fn ping(session: &Http) -> Reply {
+    session.post("/mcp", &frames::request(&json!(1), "ping", &json!({})))
+}
+
+/// Guards I6: whether a session has ended cannot be read, so it is neither ended nor taken over.
+#[test]
+fn a_session_is_taken_over_only_where_its_end_can_be_ruled_out() {
+    let aside = |path: &PathBuf| path.with_extension("aside");
+    let (repository, next, [ended, open]) = ended_and_open(|[board, _, _]| {
+        fs::rename(board, aside(board)).unwrap();
+        fs::create_dir(board).unwrap();
+    });
+    for session in [&ended, &open] {
+        let mut refused = ping(session).expects(503);
+        assert_eq!(refused.header("retry-after"), Some("1"));
+        let error = refused.json()["error"].clone();
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(
+            message.starts_with("nobody can tell whether the session has ended: "),
+            "{error}"
+        );
+        assert_eq!(error["data"]["code"], "unavailable", "{error}");
+        assert!(error["data"]["hint"].is_string(), "{error}");
+        assert_eq!(session.get("/mcp").status, 503);
+        assert_eq!(session.send("DELETE", "/mcp").status, 503);
+    }
+    next.tool("conformance_echo", &json!({ "value": 1 }));
+
+    let [board, _, _] = board_files(&repository);
+    fs::remove_dir(&board).unwrap();
+    fs::rename(aside(&board), &board).unwrap();
+    assert_eq!(ping(&ended).status, 404);
+    assert_eq!(ping(&open).status, 200);
+}
+
+/// Guards I6: what the file knew is lost, and a session of that time may have ended.
+#[test]
+fn a_session_that_is_older_than_the_boards_file_has_ended() {
+    let damaged: fn(&[PathBuf; 3]) = |[board, log, index]| {
+        fs::write(board, "garbage ".repeat(1000)).unwrap();
+        for file in [log, index] {
+            fs::remove_file(file).unwrap();
+        }
+    };
+    let removed: fn(&[PathBuf; 3]) = |files| {
+        for file in files {
+            fs::remove_file(file).unwrap();
+        }
+    };
+    // What a newer program wrote is never read by this one, so its clients need not wait for that.
+    let newer: fn(&[PathBuf; 3]) = |[board, _, _]| {
+        let file = rusqlite::Connection::open(board).unwrap();
+        file.pragma_update(None, "user_version", 99).unwrap();
+    };
+    for meanwhile in [damaged, removed, newer] {
+        let (repository, _next, sessions) = ended_and_open(meanwhile);
+        for session in &sessions {
+            assert_eq!(ping(session).status, 404);
+        }
+        let another = repository.http().session("another", &json!({}));
+        assert_eq!(ping(&another).status, 200);
     }
 }

@@ -69,14 +69,13 @@ impl StoreError {
             Self::Gone => Refusal::new(RefusalCode::Internal, self.to_string()),
             Self::NotAFile { .. } => Refusal::new(code, self.to_string())
                 .hint("move it out of the repository's `majordomus` folder, then call again"),
-            Self::Open(ref cause) => Refusal::new(
-                code,
-                format!("the board cannot be written: {}", cause.kind()),
-            )
-            .hint("make the repository's git folder writable, then call again"),
+            Self::Open(ref cause) => {
+                Refusal::new(code, format!("the board cannot be used: {}", cause.kind()))
+                    .hint("make the repository's git folder writable, then call again")
+            }
             Self::Sqlite(ref cause) => {
                 let (why, hint) = reason(cause);
-                Refusal::new(code, format!("the board cannot be written: {why}")).hint(hint)
+                Refusal::new(code, format!("the board cannot be used: {why}")).hint(hint)
             }
         }
     }

@@ -9,11 +9,14 @@ use crate::registry::Refusal;
 pub enum Earlier {
     /// Nothing.
     Unknown,
-    /// That it must stay ended.
+    /// That it must stay ended: it was, or may have been.
     Ended,
     /// What it told an earlier owner.
     Told(String),
 }
+
+/// What is kept of a session, or why nobody can tell.
+pub type Recall = Pin<Box<dyn Future<Output = Result<Earlier, Refusal>> + Send>>;
 
 /// Whether something is kept.
 pub type Receipt = Pin<Box<dyn Future<Output = Result<(), Refusal>> + Send>>;
@@ -28,8 +31,9 @@ pub trait SessionLedger: Send + Sync {
     /// none will; nobody has to wait for it.
     fn end(&self, session: &str, until_ms: u64) -> Receipt;
 
-    /// Tells what is known of a session; asked when one of an earlier owner comes.
-    fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = Earlier> + Send>>;
+    /// Tells what is known of a session that began at `began_ms`; asked when one of an earlier owner comes. A session of
+    /// which nobody can tell is neither ended nor taken over: it may be the one, and it may be the other.
+    fn recall(&self, session: &str, began_ms: u64) -> Recall;
 
     /// Resolves when what was told so far is kept: a client that got its answer may rely on it.
     fn kept(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {

@@ -186,6 +186,16 @@ pub(super) fn refuse(found: &Found, id: Option<&Id>) -> Response {
             "there is no such session: send `initialize` again",
             None,
         ),
+        Found::Unsure(refusal) => answer::refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            id,
+            ErrorCode::Internal,
+            &format!(
+                "nobody can tell whether the session has ended: {}",
+                refusal.message
+            ),
+            Some(&json!({ "code": refusal.code.as_str(), "hint": refusal.hint })),
+        ),
         Found::Full => answer::refused(
             StatusCode::SERVICE_UNAVAILABLE,
             id,

@@ -6,6 +6,7 @@
 //! | sealed elsewhere: an id that an earlier owner made | any request | live with what it told that owner, and its peer enters again |
 //! | live | DELETE, or a day without a request or a call that does more than wait for its client | ended, for the next owner too |
 //! | ended | any request | stays ended: 404 |
+//! | sealed elsewhere, and what is kept of it cannot be read | any request | as it was: 503 |
 //!
 //! Expiry is looked at when a request comes, and when a new session needs room: no timer runs (I12). It goes by the
 //! monotonic clock, so neither a jump of the wall clock nor a suspended machine ends a session. An id made elsewhere is
@@ -47,6 +48,8 @@ pub(crate) enum Found {
     Live(Arc<Live>),
     /// None: forged, unknown, ended or too old.
     Unknown,
+    /// One that may have ended: what is kept of it cannot be read.
+    Unsure(Refusal),
     /// One that could be taken over, if there were room.
     Full,
     /// One that could be taken over, if this process still admitted sessions.
@@ -134,10 +137,11 @@ impl Sessions {
             return Found::Unknown;
         }
         let peer = id.peer.to_string();
-        let told = match self.ledger.recall(&peer).await {
-            Earlier::Unknown => None,
-            Earlier::Ended => return Found::Unknown,
-            Earlier::Told(told) => Some(told),
+        let told = match self.ledger.recall(&peer, id.created_ms).await {
+            Ok(Earlier::Unknown) => None,
+            Ok(Earlier::Ended) => return Found::Unknown,
+            Ok(Earlier::Told(told)) => Some(told),
+            Err(refusal) => return Found::Unsure(refusal),
         };
         // While the ledger was asked, another request may have taken it over or ended it.
         let (ended, live) = {

@@ -23,7 +23,7 @@ use tower::ServiceExt as _;
 
 use crate::http::server::Arrival;
 use crate::http::{
-    Auth, Connections, Earlier, Http, Limits, LinkStream, Owner, Parts, Receipt, Secrets,
+    Auth, Connections, Earlier, Http, Limits, LinkStream, Owner, Parts, Recall, Receipt, Secrets,
     SessionLedger, SignIn, router, serve,
 };
 use crate::mcp::{About, Admission, Engine, Seal, Standing};
@@ -122,9 +122,9 @@ impl SessionLedger for Ledger {
         Box::pin(ready(Ok(())))
     }
 
-    fn recall(&self, session: &str) -> Pin<Box<dyn Future<Output = Earlier> + Send>> {
+    fn recall(&self, session: &str, _: u64) -> Recall {
         let earlier = self.0.lock().unwrap().get(session).cloned();
-        Box::pin(async move { earlier.unwrap_or(Earlier::Unknown) })
+        Box::pin(ready(Ok(earlier.unwrap_or(Earlier::Unknown))))
     }
 }
 

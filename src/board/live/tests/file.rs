@@ -235,11 +235,17 @@ fn what_sessions_told_and_that_they_ended_is_there_for_the_next_owner() {
             ("never", KeptSession::Unknown),
         ] {
             assert_eq!(
-                second.kept_session(session).await.unwrap(),
+                second.kept_session(session, u64::MAX / 4).await.unwrap(),
                 kept,
                 "{session}"
             );
         }
+        assert_eq!(
+            second.kept_session("never", 1).await.unwrap(),
+            KeptSession::Lost
+        );
+        let told = second.kept_session("open", 1).await.unwrap();
+        assert_eq!(told, KeptSession::Told("second".to_owned()));
     });
 }
 
