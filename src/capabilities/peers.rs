@@ -1,5 +1,6 @@
 //! Who else is here, and what each is about to do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -159,7 +160,7 @@ async fn list(services: Services, call: Call) -> Answer {
 async fn announce(services: Services, call: Call) -> Answer {
     services.writes("peers.announce")?;
     let asked: Announcement = read(call.arguments)?;
-    let mut caller = call.caller;
+    let mut caller = Arc::unwrap_or_clone(call.caller);
     let plain = caller.transport == Transport::Api;
     if plain && asked.name.is_some() {
         caller.name = asked.name.map(|name| shown(&name, LABEL_CHARS));

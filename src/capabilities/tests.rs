@@ -81,7 +81,7 @@ impl Room {
         delivery: Delivery,
     ) -> Answer {
         let call = Call {
-            caller: caller.clone(),
+            caller: Arc::new(caller.clone()),
             arguments,
             delivery,
             key,
@@ -398,7 +398,7 @@ fn the_conformance_provider_is_what_it_says() {
             assert_eq!(refusal.code, RefusalCode::InvalidInput, "{file}");
         }
         let call = Call {
-            caller: api(),
+            caller: Arc::new(api()),
             arguments: json!({"ms": 600_000}),
             delivery: Delivery::New,
             key: None,

@@ -24,7 +24,7 @@ const META_REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// A request id, as the client spelled it. Two ids are equal when their JSON texts are.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Id(Box<str>);
+pub struct Id(Arc<str>);
 
 impl Id {
     /// The JSON text: a string with its quotes, or a number.

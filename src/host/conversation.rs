@@ -44,6 +44,8 @@ pub(super) enum End {
 pub(super) struct Conversation {
     links: Arc<Links>,
     peer: PeerId,
+    /// The peer, as the scope of its requests' once-keys.
+    scope: Arc<str>,
     session: Arc<Session>,
     reader: Reader,
     writer: Writer,
@@ -106,6 +108,7 @@ impl Conversation {
             session,
             links,
             peer,
+            scope: peer.to_string().into(),
             reader,
             writer,
             messages,
@@ -272,7 +275,7 @@ impl Conversation {
             _ => Delivery::New,
         };
         let (engine, session) = (Arc::clone(self.links.engine()), Arc::clone(&self.session));
-        let (seq, key) = (line.seq, Some(self.peer.to_string()));
+        let (seq, key) = (line.seq, Some(Arc::clone(&self.scope)));
         let id = frame.request_id().cloned();
         // A cancellation may stand right behind it, before the task has run at all.
         let begun = id.is_some().then(|| self.session.begin(seq));

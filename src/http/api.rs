@@ -201,12 +201,12 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Probl
 /// A call by plain HTTP: no peer, and nobody to report progress to.
 fn plain_call(arguments: Value, key: Option<OnceKey>) -> Call {
     Call {
-        caller: Caller {
+        caller: Arc::new(Caller {
             peer: None,
             transport: Transport::Api,
             name: None,
             version: None,
-        },
+        }),
         arguments,
         delivery: Delivery::New,
         key,

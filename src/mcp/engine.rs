@@ -83,7 +83,7 @@ pub struct Request {
     /// How it arrived.
     pub delivery: Delivery,
     /// Who may resend it under the same number: the peer behind a link. `None` where nobody can.
-    pub key: Option<String>,
+    pub key: Option<Arc<str>>,
 }
 
 /// Registry, presence and changes behind the protocol.
@@ -178,29 +178,28 @@ impl Engine {
                 _ => None,
             };
         };
-        let (id, method) = (id.clone(), method.clone());
         let number = request.number;
         let running = session.begin(number);
         let read = request.frame.read_params().map_err(Failure::params);
-        let opened = read.and_then(|params| Ok((self.era(session, &request, &method)?, params)));
+        let opened = read.and_then(|params| Ok((self.era(session, &request, method)?, params)));
         let (revision, params) = match opened {
             Ok(opened) => opened,
-            Err(failure) => return Some(Reply::render(&id, Revision::V20260728, Err(failure))),
+            Err(failure) => return Some(Reply::render(id, Revision::V20260728, Err(failure))),
         };
         let turn = Turn {
             session,
             request: &request,
-            id: &id,
+            id,
             revision,
             params,
         };
         let outcome = tokio::select! {
             biased;
             () = running.token.cancelled() => None,
-            outcome = self.dispatch(&method, turn, &running.token) => Some(outcome),
+            outcome = self.dispatch(method, turn, &running.token) => Some(outcome),
         };
         drop(running);
-        outcome.map(|outcome| Reply::render(&id, revision, outcome))
+        outcome.map(|outcome| Reply::render(id, revision, outcome))
     }
 
     /// Tells the frame's revision, and refuses a modern frame without the `_meta` that it must carry.

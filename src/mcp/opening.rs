@@ -1,5 +1,7 @@
 //! How a conversation opens: `initialize` in the legacy era, `server/discover` and `_meta` in the modern one.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Standing, Turn};
@@ -30,7 +32,10 @@ impl Engine {
             let mut state = turn.session.state();
             state.revision = Some(revision);
             state.entered = true;
-            introduce(&mut state.caller, turn.params.get("clientInfo"));
+            introduce(
+                Arc::make_mut(&mut state.caller),
+                turn.params.get("clientInfo"),
+            );
             state.can = abilities(turn.params.get("capabilities"));
         }
         let caller = turn.session.caller();
@@ -88,7 +93,7 @@ impl Engine {
         }
         let enters = {
             let mut state = session.state();
-            introduce(&mut state.caller, key("clientInfo"));
+            introduce(Arc::make_mut(&mut state.caller), key("clientInfo"));
             let first = !state.entered && method != "server/discover";
             state.entered |= first;
             first

@@ -26,7 +26,7 @@ pub struct Session {
 
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) caller: Caller,
+    pub(super) caller: Arc<Caller>,
     /// What `initialize` negotiated.
     pub(super) revision: Option<Revision>,
     /// The peer is on the board.
@@ -63,7 +63,7 @@ impl Session {
         Arc::new(Self {
             outbound,
             state: Mutex::new(State {
-                caller,
+                caller: Arc::new(caller),
                 revision: None,
                 entered: false,
                 subscriptions: BTreeSet::new(),
@@ -80,8 +80,8 @@ impl Session {
 
     /// Who talks, as far as it is known now.
     #[must_use]
-    pub fn caller(&self) -> Caller {
-        self.state().caller.clone()
+    pub fn caller(&self) -> Arc<Caller> {
+        Arc::clone(&self.state().caller)
     }
 
     /// What `initialize` negotiated, if it did.
@@ -129,8 +129,9 @@ impl Session {
     /// Takes up a conversation whose client another owner knows already: its name, and that it is on the board.
     pub fn reintroduce(&self, name: Option<String>, version: Option<String>) {
         let mut state = self.state();
-        state.caller.name = name;
-        state.caller.version = version;
+        let caller = Arc::make_mut(&mut state.caller);
+        caller.name = name;
+        caller.version = version;
         state.entered = true;
     }
 

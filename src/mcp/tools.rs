@@ -226,7 +226,7 @@ impl Engine {
 fn once_key(capability: &Capability, turn: &Turn<'_>) -> Option<OnceKey> {
     let scope = turn.request.key.as_ref()?;
     matches!(capability.retry, Retry::Keyed | Retry::Converging).then(|| OnceKey {
-        scope: scope.clone(),
+        scope: scope.to_string(),
         seq: turn.request.number,
         digest: hex::encode(&Sha256::digest(turn.request.frame.raw())),
     })

@@ -66,25 +66,27 @@ pub enum Delivery {
 
 /// Where progress goes: `(progress, total, message)`. Does nothing when the client asked for none.
 #[derive(Clone)]
-pub struct Progress(Arc<ProgressSink>);
+pub struct Progress(Option<Arc<ProgressSink>>);
 
 type ProgressSink = dyn Fn(f64, Option<f64>, Option<&str>) + Send + Sync;
 
 impl Progress {
     /// Reports nowhere.
     #[must_use]
-    pub fn none() -> Self {
-        Self(Arc::new(|_, _, _| {}))
+    pub const fn none() -> Self {
+        Self(None)
     }
 
     /// Reports to `f`.
     pub fn to(f: impl Fn(f64, Option<f64>, Option<&str>) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(f))
+        Self(Some(Arc::new(f)))
     }
 
     /// Reports that `progress` of `total` is done.
     pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        (self.0)(progress, total, message);
+        if let Some(sink) = &self.0 {
+            sink(progress, total, message);
+        }
     }
 }
 
@@ -98,7 +100,7 @@ impl fmt::Debug for Progress {
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Who calls.
-    pub caller: Caller,
+    pub caller: Arc<Caller>,
     /// The arguments: an object, valid against the input schema.
     pub arguments: Value,
     /// How it arrived.

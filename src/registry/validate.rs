@@ -86,7 +86,7 @@ impl Check<'_> {
             Value::Bool(false) => return Err(self.unfit(schema, value, at)),
             _ => return Ok(()),
         };
-        if let Some(reference) = object.get("$ref").and_then(Value::as_str)
+        if let Some(reference) = keyword(object, "$ref").and_then(Value::as_str)
             && let Some(target) = resolve(self.root, reference)
         {
             self.value(target, value, at, depth + 1)?;
@@ -110,13 +110,13 @@ impl Check<'_> {
         at: &str,
         depth: usize,
     ) -> Result<(), Fault> {
-        let list = |keyword: &str| object.get(keyword).and_then(Value::as_array);
+        let list = |word: &str| keyword(object, word).and_then(Value::as_array);
         let fits = |below: &Value| self.value(below, value, at, depth + 1).is_ok();
         for below in list("allOf").into_iter().flatten() {
             self.value(below, value, at, depth + 1)?;
         }
-        for (keyword, exactly_one) in [("anyOf", false), ("oneOf", true)] {
-            let Some(choices) = list(keyword) else {
+        for (word, exactly_one) in [("anyOf", false), ("oneOf", true)] {
+            let Some(choices) = list(word) else {
                 continue;
             };
             let fitting = choices.iter().filter(|below| fits(below)).count();
@@ -124,12 +124,12 @@ impl Check<'_> {
                 return Err(self.closest(choices, schema, value, at, depth));
             }
         }
-        if object.get("not").is_some_and(fits) {
+        if keyword(object, "not").is_some_and(fits) {
             return Err(self.unfit(schema, value, at));
         }
-        if let Some(condition) = object.get("if") {
+        if let Some(condition) = keyword(object, "if") {
             let branch = if fits(condition) { "then" } else { "else" };
-            if let Some(below) = object.get(branch) {
+            if let Some(below) = keyword(object, branch) {
                 self.value(below, value, at, depth + 1)?;
             }
         }
@@ -149,8 +149,7 @@ impl Check<'_> {
             let Some(object) = self.target(choice).as_object() else {
                 return false;
             };
-            object
-                .get("type")
+            keyword(object, "type")
                 .and_then(Value::as_str)
                 .is_some_and(|word| is_a(word, value))
         });
@@ -169,9 +168,8 @@ impl Check<'_> {
         at: &str,
         depth: usize,
     ) -> Result<(), Fault> {
-        let declared = schema.get("properties").and_then(Value::as_object);
-        for name in schema
-            .get("required")
+        let declared = keyword(schema, "properties").and_then(Value::as_object);
+        for name in keyword(schema, "required")
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
@@ -188,12 +186,12 @@ impl Check<'_> {
         }
         for (name, value) in members {
             let here = join(at, name);
-            if let Some(names) = schema.get("propertyNames") {
+            if let Some(names) = keyword(schema, "propertyNames") {
                 self.value(names, &Value::String(name.clone()), &here, depth + 1)?;
             }
             match (
                 declared.and_then(|all| all.get(name)),
-                schema.get("additionalProperties"),
+                keyword(schema, "additionalProperties"),
             ) {
                 (Some(below), _) => self.value(below, value, &here, depth + 1)?,
                 (None, Some(Value::Bool(false))) => {
@@ -216,11 +214,11 @@ impl Check<'_> {
         at: &str,
         depth: usize,
     ) -> Result<(), Fault> {
-        let first = schema.get("prefixItems").and_then(Value::as_array);
+        let first = keyword(schema, "prefixItems").and_then(Value::as_array);
         for (index, value) in items.iter().enumerate() {
             let below = first
                 .and_then(|list| list.get(index))
-                .or_else(|| schema.get("items"));
+                .or_else(|| keyword(schema, "items"));
             if let Some(below) = below {
                 self.value(below, value, &format!("{at}[{index}]"), depth + 1)?;
             }
@@ -253,18 +251,18 @@ impl Check<'_> {
         let Some(object) = self.target(schema).as_object().filter(|_| depth < 4) else {
             return "another value".to_owned();
         };
-        if let Some(only) = object.get("const") {
+        if let Some(only) = keyword(object, "const") {
             return format!("`{}`", plain(only));
         }
-        if let Some(allowed) = object.get("enum").and_then(Value::as_array) {
+        if let Some(allowed) = keyword(object, "enum").and_then(Value::as_array) {
             let words: Vec<_> = allowed
                 .iter()
                 .map(|word| format!("`{}`", plain(word)))
                 .collect();
             return format!("one of {}", words.join(", "));
         }
-        for keyword in ["oneOf", "anyOf"] {
-            if let Some(choices) = object.get(keyword).and_then(Value::as_array) {
+        for word in ["oneOf", "anyOf"] {
+            if let Some(choices) = keyword(object, word).and_then(Value::as_array) {
                 let words: Vec<_> = choices
                     .iter()
                     .map(|below| self.describe(below, depth + 1))
@@ -272,14 +270,14 @@ impl Check<'_> {
                 return words.join(" or ");
             }
         }
-        let words: Vec<&str> = match object.get("type") {
+        let words: Vec<&str> = match keyword(object, "type") {
             Some(Value::String(word)) => vec![word],
             Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
             _ => return "another value".to_owned(),
         };
         let mut text: Vec<_> = words.into_iter().map(article).collect();
         if text.first() == Some(&"an array")
-            && let Some(below) = object.get("items")
+            && let Some(below) = keyword(object, "items")
         {
             return format!(
                 "an array{}, each {}",
@@ -290,6 +288,13 @@ impl Check<'_> {
         text.dedup();
         format!("{}{}", text.join(" or "), bounds(object))
     }
+}
+
+/// The value of a schema's keyword. A schema has few of them and is asked for a dozen, so looking at each costs less than
+/// hashing the one in question.
+fn keyword<'s>(schema: &'s Map<String, Value>, word: &str) -> Option<&'s Value> {
+    let found = schema.iter().find(|(name, _)| *name == word);
+    found.map(|(_, value)| value)
 }
 
 fn is_a(word: &str, value: &Value) -> bool {
@@ -311,7 +316,7 @@ fn is_a(word: &str, value: &Value) -> bool {
 
 /// Whether `value` fits the keywords that look at nothing below it.
 fn fits_alone(schema: &Map<String, Value>, value: &Value) -> bool {
-    let typed = match schema.get("type") {
+    let typed = match keyword(schema, "type") {
         Some(Value::String(word)) => is_a(word, value),
         Some(Value::Array(words)) => words
             .iter()
@@ -319,17 +324,17 @@ fn fits_alone(schema: &Map<String, Value>, value: &Value) -> bool {
             .any(|word| is_a(word, value)),
         _ => true,
     };
-    let listed = match schema.get("enum") {
+    let listed = match keyword(schema, "enum") {
         Some(Value::Array(allowed)) => allowed.contains(value),
         _ => true,
     };
-    let constant = schema.get("const").is_none_or(|only| only == value);
+    let constant = keyword(schema, "const").is_none_or(|only| only == value);
     typed && listed && constant && bounded(schema, value)
 }
 
 /// Whether lengths and magnitudes are kept.
 fn bounded(schema: &Map<String, Value>, value: &Value) -> bool {
-    let count = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    let count = |word: &str| keyword(schema, word).and_then(Value::as_u64);
     let within = |length: usize, least: &str, most: &str| {
         let length = length as u64;
         count(least).is_none_or(|least| length >= least)
@@ -342,7 +347,7 @@ fn bounded(schema: &Map<String, Value>, value: &Value) -> bool {
             let Some(number) = number.as_f64() else {
                 return true;
             };
-            let limit = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+            let limit = |word: &str| keyword(schema, word).and_then(Value::as_f64);
             limit("minimum").is_none_or(|least| number >= least)
                 && limit("maximum").is_none_or(|most| number <= most)
                 && limit("exclusiveMinimum").is_none_or(|least| number > least)

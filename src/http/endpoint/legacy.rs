@@ -116,7 +116,7 @@ async fn initialize(http: &Http, frame: Frame) -> Response {
         return respond(Ran::Answered(reply));
     };
     let id = SessionId {
-        caller: session.caller(),
+        caller: Arc::unwrap_or_clone(session.caller()),
         peer,
         revision,
         created_ms: clock::now_ms(),

@@ -63,7 +63,7 @@ pub(crate) async fn answer(
         frame,
         number: ONLY,
         delivery: Delivery::New,
-        key,
+        key: key.map(Into::into),
     };
     let stopping = head.extensions.get::<Arrival>();
     let conversation = Conversation {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -9,12 +11,12 @@ use crate::registry::{
 
 fn call(arguments: Value) -> Call {
     Call {
-        caller: Caller {
+        caller: Arc::new(Caller {
             peer: None,
             transport: Transport::Api,
             name: None,
             version: None,
-        },
+        }),
         arguments,
         delivery: Delivery::New,
         key: None,
