@@ -1,0 +1,427 @@
+//! The repository that holds the team's notes: bare, of its own, and never the checkout's.
+//!
+//! *Tip*: the commit that a ref names. *Change*: a file's new bytes, or that it goes. Objects are read and written in this
+//! process; a commit moves its ref by compare and set, so writers of any number of processes need no lock of ours: who
+//! comes second builds on what the first one made. Nothing here is durable by itself: what a client was promised stands
+//! in a file of its own until it is published.
+//!
+//! A pulled tree is hostile input. Only what [`place::parse`] knows as a note's path, is a plain file (mode 100644) and
+//! is no longer than [`NOTE_BYTES`] is ever read; the rest is counted, so that somebody can be told.
+//!
+//! Absent: the network, which is `git`'s; a working tree, an index, hooks, signatures, a log of refs.
+
+mod differ;
+mod error;
+
+pub use error::LibraryError;
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gix_actor::Signature;
+use gix_hash::{Kind, ObjectId};
+use gix_lock::acquire::Fail;
+use gix_object::bstr::ByteSlice as _;
+use gix_object::date::Time;
+use gix_object::tree::{Editor, EntryKind};
+use gix_object::{Commit, FindExt as _, FindHeader as _, Tree, Write as _};
+use gix_ref::transaction::{PreviousValue, RefEdit};
+use gix_ref::{FullName, Target};
+
+use super::place;
+use crate::floor::fs::read_plain;
+use crate::floor::git;
+
+/// The longest note that is read or written, in bytes.
+pub const NOTE_BYTES: usize = 64 * 1024;
+/// The most of the repository's configuration that is looked at, in bytes.
+const CONFIG_BYTES: usize = 64 * 1024;
+/// How long another writer may hold the lock of a ref; each holds it for one rename.
+const REF_LOCK: Duration = Duration::from_secs(2);
+/// How often a commit is built anew because somebody else was faster.
+const ATTEMPTS: usize = 64;
+
+/// One file of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change<'a> {
+    /// Where: a note's path.
+    pub path: &'a str,
+    /// Its bytes from then on; `None` where it goes.
+    pub bytes: Option<&'a [u8]>,
+}
+
+/// What a commit says of itself. Line ends and control characters are taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Its first line.
+    pub subject: &'a str,
+    /// Who wrote it: name and address.
+    pub author: (&'a str, &'a str),
+    /// When, in milliseconds since the epoch of Unix.
+    pub at: u64,
+    /// Trailers: name and value.
+    pub trailers: &'a [(&'a str, &'a str)],
+}
+
+/// What became of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// The ref's tip now.
+    pub tip: ObjectId,
+    /// Whether there was something to commit: the same bytes again are no news.
+    pub new: bool,
+}
+
+/// One note in which two trees differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Its path.
+    pub path: String,
+    /// Its blob in the later tree; `None` where it is gone.
+    pub blob: Option<ObjectId>,
+}
+
+/// In what two trees differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// The notes.
+    pub notes: Vec<Difference>,
+    /// How many other new entries there are, none of which is ever read.
+    pub others: usize,
+}
+
+/// An open repository. Not shared by threads: each opens its own.
+pub struct Library {
+    folder: PathBuf,
+    kind: Kind,
+    objects: gix_odb::Handle,
+    refs: gix_ref::file::Store,
+}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Library")
+            .field("folder", &self.folder)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Library {
+    /// Opens the repository at `folder`, which is made if it is not there; a new one has object ids of `kind`, which
+    /// are those of the remote that it will be pushed to.
+    ///
+    /// # Errors
+    /// Where it cannot be made, or what stands there is no repository of files.
+    pub fn open(folder: &Path, kind: Kind) -> Result<Self, LibraryError> {
+        if !folder.join("HEAD").exists() {
+            create(folder, kind)?;
+        }
+        let kind = kind_of(folder)?;
+        let options = gix_ref::store::init::Options {
+            write_reflog: gix_ref::store::WriteReflog::Disable,
+            ..Default::default()
+        };
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            kind,
+            objects: gix_odb::at(folder.join("objects"), kind).map_err(LibraryError::Open)?,
+            refs: gix_ref::file::Store::at_opts(folder.to_path_buf(), kind, options),
+        })
+    }
+
+    /// The kind of its object ids.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The commit that a full ref name stands at.
+    ///
+    /// # Errors
+    /// Where the ref cannot be read, or is no commit's.
+    pub fn tip(&self, name: &str) -> Result<Option<ObjectId>, LibraryError> {
+        let name = full(name)?;
+        let found = self
+            .refs
+            .try_find(name.as_ref().as_partial_name())
+            .map_err(|error| LibraryError::reference(name.as_bstr(), error))?;
+        match found.map(|found| found.target) {
+            None => Ok(None),
+            Some(Target::Object(id)) => Ok(Some(id)),
+            Some(Target::Symbolic(_)) => Err(LibraryError::Symbolic(name.to_string())),
+        }
+    }
+
+    /// Commits changes onto a ref, on top of whatever it stands at when its turn comes.
+    ///
+    /// # Errors
+    /// Where the disk refuses, an object is damaged, or others were faster every time. The ref is then as it was.
+    pub fn commit(
+        &self,
+        name: &str,
+        changes: &[Change<'_>],
+        message: &Message<'_>,
+    ) -> Result<Committed, LibraryError> {
+        let mut blobs = Vec::with_capacity(changes.len());
+        for change in changes {
+            if place::parse(change.path).is_none() {
+                return Err(LibraryError::Path(change.path.to_owned()));
+            }
+            blobs.push(match change.bytes {
+                None => None,
+                Some(bytes) if bytes.len() > NOTE_BYTES => {
+                    return Err(LibraryError::TooLong(change.path.to_owned()));
+                }
+                Some(bytes) => Some(
+                    self.objects
+                        .write_buf(gix_object::Kind::Blob, bytes)
+                        .map_err(LibraryError::write)?,
+                ),
+            });
+        }
+        for _ in 0..ATTEMPTS {
+            let before = self.tip(name)?;
+            let old = self.tree(before)?;
+            let tree = self.edited(old, changes, &blobs)?;
+            if let (true, Some(tip)) = (tree == old, before) {
+                return Ok(Committed { tip, new: false });
+            }
+            let commit = commit(tree, before, message);
+            let tip = self.objects.write(&commit).map_err(LibraryError::write)?;
+            if self.advance(name, before, tip)? {
+                return Ok(Committed { tip, new: true });
+            }
+        }
+        Err(LibraryError::Contended(name.to_owned()))
+    }
+
+    /// Moves a ref from `before` (`None`: it is not there) to `after`; `false` where it stands elsewhere by now.
+    ///
+    /// # Errors
+    /// Where the ref's lock cannot be had for two seconds, or the disk refuses.
+    pub fn advance(
+        &self,
+        name: &str,
+        before: Option<ObjectId>,
+        after: ObjectId,
+    ) -> Result<bool, LibraryError> {
+        let expected = before.map_or(PreviousValue::MustNotExist, |before| {
+            PreviousValue::MustExistAndMatch(Target::Object(before))
+        });
+        let name = full(name)?;
+        let edit = RefEdit::update(name.clone(), after, expected, "");
+        let wait = Fail::AfterDurationWithBackoff(REF_LOCK);
+        let moved = self
+            .refs
+            .transaction()
+            .prepare([edit], wait, wait)
+            .and_then(|transaction| transaction.commit(None));
+        match moved {
+            Ok(_) => Ok(true),
+            Err(error) if error::is_behind(&error) => Ok(false),
+            Err(error) => Err(LibraryError::reference(name.as_bstr(), error)),
+        }
+    }
+
+    /// The bytes of the note at `path` in a commit; `None` where there is none that may be read.
+    ///
+    /// # Errors
+    /// Where an object is missing or damaged.
+    pub fn read(&self, commit: ObjectId, path: &str) -> Result<Option<Vec<u8>>, LibraryError> {
+        if place::parse(path).is_none() {
+            return Ok(None);
+        }
+        let mut here = self.tree(Some(commit))?;
+        let mut buffer = Vec::new();
+        let mut names = path.split('/').peekable();
+        while let Some(name) = names.next() {
+            let wanted = if names.peek().is_some() {
+                EntryKind::Tree
+            } else {
+                EntryKind::Blob
+            };
+            let tree = self
+                .objects
+                .find_tree(&here, &mut buffer)
+                .map_err(LibraryError::read)?;
+            let found = tree
+                .entries
+                .iter()
+                .find(|entry| entry.filename == name && entry.mode.kind() == wanted);
+            let Some(entry) = found else {
+                return Ok(None);
+            };
+            here = entry.oid.to_owned();
+        }
+        self.blob(here)
+    }
+
+    /// The bytes of a blob; `None` of one that is too long for a note.
+    ///
+    /// # Errors
+    /// Where it is missing, damaged, or no blob.
+    pub fn blob(&self, id: ObjectId) -> Result<Option<Vec<u8>>, LibraryError> {
+        // A hostile blob of gigabytes is told by its header alone.
+        let header = self.objects.try_header(&id).map_err(LibraryError::read)?;
+        if header.is_some_and(|header| header.size > NOTE_BYTES as u64) {
+            return Ok(None);
+        }
+        let mut buffer = Vec::new();
+        self.objects
+            .find_blob(&id, &mut buffer)
+            .map_err(LibraryError::read)?;
+        Ok(Some(buffer))
+    }
+
+    /// In which notes `after` differs from `before` (`None`: from nothing). Folders that did not change are not read.
+    ///
+    /// # Errors
+    /// Where an object is missing or damaged.
+    pub fn differences(
+        &self,
+        before: Option<ObjectId>,
+        after: ObjectId,
+    ) -> Result<Differences, LibraryError> {
+        differ::between(&self.objects, self.tree(before)?, self.tree(Some(after))?)
+    }
+
+    /// The tree of a commit; the empty one of none.
+    fn tree(&self, commit: Option<ObjectId>) -> Result<ObjectId, LibraryError> {
+        let Some(commit) = commit else {
+            return Ok(ObjectId::empty_tree(self.kind));
+        };
+        let mut buffer = Vec::new();
+        let commit = self
+            .objects
+            .find_commit(&commit, &mut buffer)
+            .map_err(LibraryError::read)?;
+        Ok(commit.tree())
+    }
+
+    fn edited(
+        &self,
+        root: ObjectId,
+        changes: &[Change<'_>],
+        blobs: &[Option<ObjectId>],
+    ) -> Result<ObjectId, LibraryError> {
+        let mut buffer = Vec::new();
+        let root: Tree = self
+            .objects
+            .find_tree(&root, &mut buffer)
+            .map_err(LibraryError::read)?
+            .into();
+        let mut editor = Editor::new(root, &self.objects, self.kind);
+        for (change, blob) in changes.iter().zip(blobs) {
+            let names = change.path.split('/');
+            match blob {
+                Some(blob) => editor.upsert(names, EntryKind::Blob, *blob),
+                None => editor.remove(names),
+            }
+            .map_err(LibraryError::read)?;
+        }
+        editor
+            .write(|tree| self.objects.write(tree))
+            .map_err(LibraryError::write)
+    }
+}
+
+/// Makes the repository aside and puts it in place whole, so that nobody ever sees a half of one.
+fn create(folder: &Path, kind: Kind) -> Result<(), LibraryError> {
+    let parent = folder.parent().unwrap_or(folder);
+    let aside = tempfile::Builder::new()
+        .prefix(".memory.git.new-")
+        .tempdir_in(parent)
+        .map_err(LibraryError::Open)?;
+    let made = git::command(parent)
+        .args([
+            "init",
+            "--quiet",
+            "--bare",
+            "--template=",
+            "--ref-format=files",
+        ])
+        .arg(format!("--object-format={kind}"))
+        .arg("--")
+        .arg(aside.path())
+        .output()
+        .map_err(LibraryError::Open)?;
+    if !made.status.success() {
+        let said = String::from_utf8_lossy(&made.stderr);
+        return Err(LibraryError::Git(said.trim().to_owned()));
+    }
+    match std::fs::rename(aside.path(), folder) {
+        // Somebody else made it meanwhile.
+        Err(_) if folder.join("HEAD").exists() => Ok(()),
+        Err(error) => Err(LibraryError::Open(error)),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// The kind of object ids that the repository's configuration names.
+fn kind_of(folder: &Path) -> Result<Kind, LibraryError> {
+    let (config, _) = read_plain(&folder.join("config"), CONFIG_BYTES)
+        .map_err(|error| LibraryError::Open(io::Error::other(error)))?;
+    for line in config.lines() {
+        let Some((name, value)) = line.split_once_str(b"=") else {
+            continue;
+        };
+        match name.trim().to_ascii_lowercase().as_slice() {
+            b"objectformat" if value.trim() == b"sha256" => return Ok(Kind::Sha256),
+            b"refstorage" if value.trim() != b"files" => {
+                return Err(LibraryError::Format(
+                    value.trim().to_str_lossy().into_owned(),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(Kind::Sha1)
+}
+
+fn full(name: &str) -> Result<FullName, LibraryError> {
+    FullName::try_from(name).map_err(|_| LibraryError::Name(name.to_owned()))
+}
+
+fn commit(tree: ObjectId, parent: Option<ObjectId>, message: &Message<'_>) -> Commit {
+    let (name, address) = message.author;
+    let signature = Signature {
+        name: named(name).into(),
+        email: named(address).into(),
+        time: Time::new(i64::try_from(message.at / 1000).unwrap_or(i64::MAX), 0),
+    };
+    let mut text = line(message.subject);
+    for (number, (name, value)) in message.trailers.iter().enumerate() {
+        let gap = if number == 0 { "\n\n" } else { "\n" };
+        // Writing to a string cannot fail.
+        let _written = write!(text, "{gap}{}: {}", line(name), line(value));
+    }
+    text.push('\n');
+    Commit {
+        tree,
+        parents: parent.into_iter().collect(),
+        author: signature.clone(),
+        committer: signature,
+        encoding: None,
+        message: text.into(),
+        extra_headers: Vec::new(),
+    }
+}
+
+/// A name or an address, without what would end it.
+fn named(text: &str) -> String {
+    line(&text.replace(['<', '>'], ""))
+}
+
+/// One line of text: what could end the line or steer a terminal is a space.
+fn line(text: &str) -> String {
+    let spaced = text
+        .chars()
+        .map(|each| if each.is_control() { ' ' } else { each });
+    spaced.collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests;
