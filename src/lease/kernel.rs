@@ -7,6 +7,7 @@
 //! whatever, and a child never holds it (`O_CLOEXEC`). It is dropped by an explicit unlock, because another thread may be
 //! looking at the file right then.
 
+mod beside;
 mod held;
 mod lock_file;
 mod print;
@@ -110,11 +111,13 @@ impl Kernel {
         guard(&self.held).elsewhere.is_some()
     }
 
-    /// Removes the document that an owner beside of our scope left. Only for an owner at the common files, which holds its
-    /// scope's locks and so knows that nobody serves there.
+    /// Removes the documents that owners beside left, as far as an owner at the common files can know that nobody serves there.
     pub(super) fn clear_beside(&self) {
         if self.files() == Files::Common {
-            let _absent = fs::remove_file(self.site.document(Files::Scope));
+            beside::clear_ours(&self.site);
+            if !self.is_locked_elsewhere() && !self.site.hides_other_scopes() {
+                beside::sweep_others(&self.site);
+            }
         }
     }
 

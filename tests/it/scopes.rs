@@ -248,6 +248,44 @@ fn a_scope_comes_back_to_the_common_files_when_nobody_is_in_its_way() {
     assert_eq!(beside(&repository), Vec::<PathBuf>::new());
 }
 
+/// Guards I1: a free lock is what tells the two apart, and it stays a file.
+#[test]
+fn what_a_dead_namespace_left_beside_is_swept_and_a_living_ones_stays() {
+    let repository = Repository::new();
+    let (Some(living), Some(dead)) = (Network::new(&repository), Network::new(&repository)) else {
+        return;
+    };
+    let first = repository.attached("first");
+    let lives = attached(&repository, &living, "lives");
+    let stays = ready_beside(&repository, |lease| lease["pid"] == lives.pid());
+    let dies = attached(&repository, &dead, "dies");
+    let left = wait_some("a second document beside", BOUND, || {
+        let mut paths = beside(&repository).into_iter();
+        paths.find(|path| {
+            let document = fs::read(path).unwrap_or_default();
+            serde_json::from_slice(&document)
+                .is_ok_and(|lease: Value| lease["pid"] == dies.pid() && lease["state"] == "ready")
+        })
+    });
+    dies.kill();
+    drop(dead);
+    assert!(left.exists(), "who is killed removes nothing");
+
+    first.close();
+    first.exit();
+    let next = repository.attached("next");
+    repository.ready_when("the next owner outside", |lease| lease["pid"] == next.pid());
+    assert!(!left.exists(), "nobody serves there: {left:?}");
+    assert!(left.with_extension("lock").exists(), "{left:?}");
+    let now = ready_beside(&repository, |_| true);
+    assert_eq!(now["instance"], stays["instance"]);
+    let newcomer = attached(&repository, &living, "newcomer");
+    checks::one_board(&[&lives, &newcomer]);
+    let now = ready_beside(&repository, |_| true);
+    assert_eq!(now["instance"], stays["instance"]);
+    assert_eq!(now["epoch"], stays["epoch"]);
+}
+
 /// Guards I5.
 #[test]
 fn removing_the_state_folder_under_two_owners_heals_both() {
