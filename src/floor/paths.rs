@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::unistd::AccessFlags;
 
-use super::fs::{PRIVATE_DIRECTORY, create_once, make_directory};
+use super::fs::{PRIVATE_DIRECTORY, create_once, is_full, make_directory};
 use super::git::Checkout;
 use super::mount;
 use super::text::is_hidden;
@@ -102,6 +102,7 @@ impl SiteError {
         match self {
             Self::Gone => "start its clients again in the folder where it is now".to_owned(),
             Self::Start { .. } => "majordomus --repo PATH status".to_owned(),
+            Self::Make { path: _, source } if is_full(source) => "df -h".to_owned(),
             Self::Make { path, .. } => format!("ls -ld {path}"),
             Self::Escape { path } => format!("rm {path}"),
         }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::Repository;
-use crate::support::command::MAJORDOMUS;
+use crate::support::command::{MAJORDOMUS, hermetic};
+use crate::support::confine::full_disk;
 use crate::support::terminal::Terminal;
 
 const FILES: [&str; 3] = [".mcp.json", ".gemini/settings.json", ".codex/config.toml"];
@@ -249,6 +250,32 @@ fn what_cannot_be_merged_is_left_alone_and_named() {
     assert_eq!(read(&repository, ".zed/settings.json"), deep);
     assert!(read(&repository, ".codex/config.toml").contains("[mcp_servers.majordomus]"));
     assert!(!repository.outside().join("settings.json").exists());
+}
+
+/// Nobody finds a full disk by looking at a folder's mode.
+#[test]
+fn a_full_disk_is_named_by_what_helps() {
+    for folder in [".ai", ".codex"] {
+        let repository = Repository::new();
+        let full = repository.root().join(folder);
+        fs::create_dir(&full).unwrap();
+        let confinement = full_disk(&full);
+        if confinement.how != "full tmpfs" {
+            println!("no mounts here: nothing is shown");
+            return;
+        }
+        let mut words = confinement.wrapper.into_iter();
+        let output = hermetic(words.next().unwrap(), repository.root(), repository.home())
+            .args(words)
+            .args([MAJORDOMUS, "init", "--client", "codex", "--yes"])
+            .env("PATH", path(&repository))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let cause = "No space left on device (os error 28)\nhint: df -h\n";
+        assert!(said.contains(cause), "{folder}: {said}");
+    }
 }
 
 /// Words of a repository that is not to be trusted do not move the reader's cursor.

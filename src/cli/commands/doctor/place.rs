@@ -6,7 +6,7 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use super::finding::{Finding, Verdict};
 use crate::floor::error::Chain;
-use crate::floor::fs::{FileError, Kind, replace};
+use crate::floor::fs::{FileError, Kind, is_full, replace};
 use crate::floor::git;
 use crate::floor::paths::Site;
 use crate::lease::sign;
@@ -61,8 +61,10 @@ fn folder(site: &Site) -> Finding {
 
 /// The command that shows why a folder refuses a file.
 fn help(error: &io::Error, folder: &str) -> String {
+    if is_full(error) {
+        return format!("df -h {folder}");
+    }
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => format!("df -h {folder}"),
         ErrorKind::ReadOnlyFilesystem => format!("findmnt -T {folder}"),
         ErrorKind::FileTooLarge => "ulimit -f".to_owned(),
         _ => format!("ls -ld {folder}"),

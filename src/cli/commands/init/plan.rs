@@ -87,7 +87,11 @@ impl File {
         let failed = |error: std::io::Error| {
             failures::NOT_WRITTEN
                 .fill(&[&self.path, &error])
-                .hint(format!("ls -ld {}", self.path))
+                .hint(if fs::is_full(&error) {
+                    "df -h".to_owned()
+                } else {
+                    format!("ls -ld {}", self.path)
+                })
         };
         match &self.change {
             Change::None | Change::Leave(_) => Ok(()),
