@@ -25,6 +25,9 @@ pub enum Unmergeable {
     /// What should hold the entry is something else.
     #[error("holds something else than a table under `{0}`")]
     Shape(String),
+    /// The whole file is something else.
+    #[error("holds something else than a table")]
+    Whole,
     /// The change would have touched something else.
     #[error("is written in a way that cannot be changed without touching other lines")]
     Entangled,
@@ -44,7 +47,7 @@ pub enum Found {
 /// Says what stands in `text`.
 ///
 /// # Errors
-/// [`Unmergeable::Syntax`] and [`Unmergeable::Shape`].
+/// [`Unmergeable::Syntax`], [`Unmergeable::Shape`] and [`Unmergeable::Whole`].
 pub fn look(text: &str, format: Format, entry: &Value) -> Result<Found, Unmergeable> {
     let whole = read(text, format)?;
     let (Format::Json(container) | Format::Toml(container)) = format;
@@ -97,7 +100,7 @@ fn read(text: &str, format: Format) -> Result<Map<String, Value>, Unmergeable> {
     match whole {
         Value::Null => Ok(Map::new()),
         Value::Object(members) => Ok(members),
-        _ => Err(Unmergeable::Shape("the whole file".to_owned())),
+        _ => Err(Unmergeable::Whole),
     }
 }
 

@@ -277,7 +277,10 @@ pub fn make_directory(path: &Path, mode: u32) -> io::Result<()> {
 /// Whether the system refused a file because there is no room for it: then what stands at its path explains nothing.
 #[must_use]
 pub fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    )
 }
 
 /// Removes files that a killed process left aside when it was replacing `path`.

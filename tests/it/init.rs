@@ -252,6 +252,32 @@ fn what_cannot_be_merged_is_left_alone_and_named() {
     assert!(!repository.outside().join("settings.json").exists());
 }
 
+/// What `init` refuses, `doctor` does not send to `init`; and both say why in words that can be understood.
+#[test]
+fn what_cannot_be_merged_is_named_alike_by_doctor() {
+    let begin = "cannot be read: it begins with a byte order mark";
+    let lines = "is written in a way that cannot be changed without touching other lines";
+    for (text, reason) in [
+        ("null", "holds something else than a table"),
+        ("[]", "holds something else than a table"),
+        ("\u{feff}{\r\n}\r\n", begin),
+        (r#"{"mcpServers":{"a":{}},"mcpServers":{"b":{}}}"#, lines),
+    ] {
+        let repository = Repository::new();
+        write(&repository, ".mcp.json", text);
+        let output = init(&repository, &["--client", "claude", "--yes"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let expected = format!("error: .mcp.json {reason}, and is left as it is\n");
+        assert!(said.contains(&expected), "{text}: {said}");
+        assert_eq!(read(&repository, ".mcp.json"), text);
+        let output = repository.command(&["doctor"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let hint = "hint: majordomus init --client claude --json\n";
+        let named = said.contains(&format!(".mcp.json {reason}\n")) && said.contains(hint);
+        assert!(named, "{text}: {said}");
+    }
+}
+
 /// Nobody finds a full disk by looking at a folder's mode.
 #[test]
 fn a_full_disk_is_named_by_what_helps() {

@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Result<Value, Unmergeable> {
 pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, Unmergeable> {
     let [container, name] = path;
     let whole = parse(text)?;
-    let Some(top) = object(whole.as_ref(), "the whole file")? else {
+    let Some(top) = object(whole.as_ref(), Unmergeable::Whole)? else {
         let mut text = text.to_owned();
         if !text.is_empty() && !text.ends_with('\n') {
             // It may be a comment.
@@ -34,7 +34,11 @@ pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, 
         return Ok(text);
     };
     let page = Page::new(text, top);
-    let Some(servers) = object(top.get(container).map(|member| &member.value), container)? else {
+    let Some(servers) = object(
+        top.get(container).map(|member| &member.value),
+        shape(container),
+    )?
+    else {
         return Ok(page.insert(top, container, &serde_json::json!({ name: entry })));
     };
     match last(servers, name) {
@@ -46,13 +50,16 @@ pub(super) fn put(text: &str, path: [&str; 2], entry: &Value) -> Result<String, 
 /// Takes the entry out.
 pub(super) fn take(text: &str, [container, name]: [&str; 2]) -> Result<String, Unmergeable> {
     let whole = parse(text)?;
-    let Some(top) = object(whole.as_ref(), "the whole file")? else {
+    let Some(top) = object(whole.as_ref(), Unmergeable::Whole)? else {
         return Ok(text.to_owned());
     };
     let page = Page::new(text, top);
     let (Some(outer), Some(servers)) = (
         last(top, container),
-        object(top.get(container).map(|member| &member.value), container)?,
+        object(
+            top.get(container).map(|member| &member.value),
+            shape(container),
+        )?,
     ) else {
         return Ok(text.to_owned());
     };
@@ -66,6 +73,11 @@ pub(super) fn take(text: &str, [container, name]: [&str; 2]) -> Result<String, U
 }
 
 fn parse(text: &str) -> Result<Option<ast::Value<'_>>, Unmergeable> {
+    if text.starts_with('\u{feff}') {
+        // Nobody sees it in an editor, and not every client takes it.
+        let reason = "it begins with a byte order mark";
+        return Err(Unmergeable::Syntax(reason.to_owned()));
+    }
     // Comments and trailing commas are what some clients take; what no client takes is an error.
     let options = ParseOptions {
         allow_comments: true,
@@ -86,13 +98,17 @@ fn parse(text: &str) -> Result<Option<ast::Value<'_>>, Unmergeable> {
 
 fn object<'a, 'b>(
     value: Option<&'b ast::Value<'a>>,
-    what: &str,
+    otherwise: Unmergeable,
 ) -> Result<Option<&'b Object<'a>>, Unmergeable> {
     match value {
         None => Ok(None),
         Some(ast::Value::Object(object)) => Ok(Some(object)),
-        Some(_) => Err(Unmergeable::Shape(what.to_owned())),
+        Some(_) => Err(otherwise),
     }
+}
+
+fn shape(container: &str) -> Unmergeable {
+    Unmergeable::Shape(container.to_owned())
 }
 
 /// Of members with one name the last counts, for every reader.

@@ -101,7 +101,11 @@ fn file(client: &Client, root: &Path, context: &Context) -> Option<Finding> {
             );
         }
     };
-    match merge::look(&text, client.format, &client.entry()) {
+    let entry = client.entry();
+    // What `init` would refuse is not sent to it.
+    let found = merge::look(&text, client.format, &entry)
+        .and_then(|found| merge::put(&text, client.format, &entry).map(|_| found));
+    match found {
         Ok(Found::Same) => Some(Finding::good(
             "clients",
             format!("{path} tells {} to start it", client.title),
