@@ -10,6 +10,7 @@
 //! | what is found | what happens |
 //! |---|---|
 //! | no file | made, 0600 |
+//! | another file or log than was opened, or none any more | what is there is opened: a later owner reads that |
 //! | a file that is no database, or a damaged one | moved aside with all its bytes, named in the log, a new one made |
 //! | a newer schema | left alone; this server keeps its board in memory |
 //! | full, read-only, unreadable, busy too long | the write answers `unavailable`; the next one tries again |
@@ -25,6 +26,7 @@ mod file;
 
 pub use error::StoreError;
 pub use examine::{Condition, examine};
+use file::Opened;
 
 use std::collections::VecDeque;
 use std::io;
@@ -72,7 +74,7 @@ pub struct Store {
     place: Place,
     owner: Owner,
     epoch: AtomicU64,
-    connection: Mutex<Option<Connection>>,
+    connection: Mutex<Option<Opened>>,
     queue: Mutex<Queue>,
 }
 
@@ -248,18 +250,22 @@ impl Store {
         f: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut held = lock(&self.connection);
-        let mut connection = match held.take() {
-            Some(connection) if self.still_there() => connection,
-            _ => file::open(&self.place)?,
+        // One that does not count any more is closed first: SQLite shares the index of the log within a process.
+        let mut opened = match held
+            .take()
+            .filter(|opened| opened.still_stands(&self.place))
+        {
+            Some(opened) => opened,
+            None => file::open(&self.place)?,
         };
-        match f(&mut connection) {
+        match f(&mut opened.connection) {
             Err(StoreError::Sqlite(error)) if file::is_damaged(&error) => {
-                drop(connection);
+                drop(opened);
                 file::move_aside(&self.place, &error);
                 Err(error.into())
             }
             outcome => {
-                *held = Some(connection);
+                *held = Some(opened);
                 outcome
             }
         }
@@ -269,14 +275,6 @@ impl Store {
     #[cfg(test)]
     fn is_untouched(&self) -> bool {
         !lock(&self.queue).running && lock(&self.connection).is_none()
-    }
-
-    /// Whether the file still stands where it was opened: someone may have removed the folder.
-    fn still_there(&self) -> bool {
-        match &self.place {
-            Place::Memory => true,
-            Place::File(path) => path.exists(),
-        }
     }
 }
 

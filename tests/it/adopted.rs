@@ -266,3 +266,62 @@ fn a_session_that_is_older_than_the_boards_file_has_ended() {
         assert_eq!(ping(&another).status, 200);
     }
 }
+
+/// A session is begun and ended at a living owner whose board's files were changed by `meanwhile`; then the owner dies.
+#[track_caller]
+fn ends_over(meanwhile: impl Fn(&Repository, &[PathBuf; 3])) {
+    let repository = Repository::new();
+    let owner = repository.attached("owner");
+    let next = repository.attached("next");
+    let http = repository.http();
+    // What is in the file by now would be enough for a session of this time.
+    assert_eq!(
+        http.session("before", &json!({}))
+            .send("DELETE", "/mcp")
+            .status,
+        204
+    );
+    let [board, _, _] = &board_files(&repository);
+    let file = rusqlite::Connection::open(board).unwrap();
+    let folded = file.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+        row.get::<_, i64>(0)
+    });
+    assert_eq!(folded, Ok(0));
+    file.set_db_config(
+        rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+        true,
+    )
+    .unwrap();
+    drop(file);
+    // Frozen, so that somebody else is the first to come upon it.
+    owner.signal(Signal::SIGSTOP);
+    meanwhile(&repository, &board_files(&repository));
+    owner.signal(Signal::SIGCONT);
+    let session = http.session("ended", &json!({}));
+    assert_eq!(session.send("DELETE", "/mcp").status, 204);
+    owner.kill();
+    takes_over(&repository, &next);
+    assert_eq!(ping(&session).status, 404);
+}
+
+/// Guards I6: the file is shared, so the owner of another checkout may be the one that makes a new one.
+#[test]
+fn a_session_stays_ended_although_another_owner_had_made_a_new_file() {
+    ends_over(|repository, files| {
+        for file in files {
+            fs::remove_file(file).unwrap();
+        }
+        let worktree = repository.worktree("beside");
+        let beside = worktree.attached("beside");
+        let [board, _, _] = files;
+        wait_for("a new file", BOUND, || board.exists());
+        drop(worktree.http().session("beside", &json!({})));
+        drop(beside);
+    });
+}
+
+/// Guards I6.
+#[test]
+fn a_session_stays_ended_although_the_files_log_was_removed_before() {
+    ends_over(|_, [_, log, _]| fs::remove_file(log).unwrap());
+}

@@ -1,8 +1,9 @@
 //! The board's file as it is found: made, opened, brought to the schema, moved aside.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{Metadata, OpenOptions};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,13 +20,48 @@ use crate::floor::fs::{FileError, open_plain};
 const BUSY: Duration = Duration::from_millis(500);
 /// How many damaged files are kept. A disk that damages each new one would fill up with them.
 const DAMAGED_KEPT: usize = 3;
+/// What the name of the log ends with.
+const LOG: &str = "-wal";
 /// What a damaged file is called from then on; a time follows.
 const DAMAGED: &str = ".damaged-";
 
+/// A connection, and which files it writes: the board and its log. Somebody may remove or replace them, another owner may
+/// move them aside; what is then written to them is lost to everyone else.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    files: [Option<Identity>; 2],
+}
+
+/// A file's device and number.
+type Identity = (u64, u64);
+
+impl Opened {
+    /// Whether what it writes is what the next owner will read.
+    pub(super) fn still_stands(&self, place: &Place) -> bool {
+        match place {
+            Place::Memory => true,
+            Place::File(path) => {
+                self.files == [stands_at(path), stands_at(&with_suffix(path, LOG))]
+            }
+        }
+    }
+}
+
+fn identity(file: &Metadata) -> Identity {
+    (file.dev(), file.ino())
+}
+
+fn stands_at(path: &Path) -> Option<Identity> {
+    std::fs::symlink_metadata(path).ok().as_ref().map(identity)
+}
+
 /// Opens the database of a place, at this program's schema; a damaged file is moved aside and a new one made.
-pub(super) fn open(place: &Place) -> Result<Connection, StoreError> {
+pub(super) fn open(place: &Place) -> Result<Opened, StoreError> {
     let Place::File(path) = place else {
-        return prepare(Connection::open_in_memory()?);
+        return Ok(Opened {
+            connection: prepare(Connection::open_in_memory()?)?,
+            files: [None; 2],
+        });
     };
     match open_file(path) {
         Err(StoreError::Sqlite(error)) if is_damaged(&error) => {
@@ -36,11 +72,11 @@ pub(super) fn open(place: &Place) -> Result<Connection, StoreError> {
     }
 }
 
-fn open_file(path: &Path) -> Result<Connection, StoreError> {
+fn open_file(path: &Path) -> Result<Opened, StoreError> {
     // SQLite would make it readable for all, and follow a link.
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    open_plain(path, &mut options).map_err(|fault| match fault {
+    let file = open_plain(path, &mut options).map_err(|fault| match fault {
         FileError::NotAFile(kind) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let name = name.into_owned();
@@ -51,7 +87,15 @@ fn open_file(path: &Path) -> Result<Connection, StoreError> {
             StoreError::Open(io::ErrorKind::NotFound.into())
         }
     })?;
-    prepare(Connection::open(path)?)
+    // Before SQLite opens it: one that is replaced meanwhile is told apart by the next use.
+    let board = file.metadata().ok().as_ref().map(identity);
+    // Before SQLite locks it: to close a file gives up all locks that its process has on it.
+    drop(file);
+    let connection = prepare(Connection::open(path)?)?;
+    Ok(Opened {
+        connection,
+        files: [board, stands_at(&with_suffix(path, LOG))],
+    })
 }
 
 /// Keeps a damaged file under another name, with all its bytes.
@@ -60,7 +104,7 @@ pub(super) fn move_aside(place: &Place, error: &rusqlite::Error) {
         return;
     };
     let suffix = format!("{DAMAGED}{:013}", clock::now_ms());
-    for part in ["", "-wal", "-shm"] {
+    for part in ["", LOG, "-shm"] {
         let from = with_suffix(path, part);
         let to = with_suffix(&from, &suffix);
         if let Err(error) = std::fs::rename(&from, &to)
