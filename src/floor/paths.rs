@@ -32,6 +32,8 @@ const STATE: &str = ".ai/local/state/mcp";
 const SHARED_FALLBACK: &str = ".ai/local/state";
 /// The shared folder, relative to the git common dir.
 const SHARED: &str = "majordomus";
+/// The board that owners with the common files share, in the shared folder.
+pub const COMMON_BOARD: &str = "board.db";
 
 /// Whether a person named the folder to start from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,7 +278,7 @@ impl Site {
     pub fn board(&self, files: Files) -> PathBuf {
         let folder = self.shared_dir();
         if files == Files::Common && !mount::is_shared(&folder) {
-            return folder.join("board.db");
+            return folder.join(COMMON_BOARD);
         }
         folder.join(format!("board.{}.db", self.scope()))
     }
@@ -285,7 +287,8 @@ impl Site {
     /// its own, and knows nothing of what theirs holds.
     pub fn has_foreign_board(&self) -> bool {
         let common = self.0.checkout.as_ref().map(|c| c.common_dir.join(SHARED));
-        common.is_some_and(|common| common != self.shared_dir() && common.join("board.db").exists())
+        common
+            .is_some_and(|common| common != self.shared_dir() && common.join(COMMON_BOARD).exists())
     }
 
     /// Whether an owner of another scope may live although its lock is free: another kernel's locks may not be seen from here.

@@ -16,6 +16,7 @@ use crate::bridge::alone::Alone;
 use crate::capabilities::{self, ServerStatus, Services};
 use crate::floor::clock;
 use crate::floor::error::Chain;
+use crate::floor::paths::COMMON_BOARD;
 use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
 use crate::mcp::{About, Admission, Engine, Seal, Standing};
@@ -78,6 +79,8 @@ impl Mode {
 pub(super) struct Wiring {
     pub(super) engine: Arc<Engine>,
     board: Arc<Board>,
+    /// The name of the board's file, where it is not the common one.
+    beside: Option<String>,
     links: Arc<OnceLock<Weak<Links>>>,
 }
 
@@ -98,6 +101,7 @@ impl Wiring {
             }
             _ => Place::Memory,
         };
+        let beside = beside(&place);
         let config = capabilities::services::board_config(settings.site.as_ref(), place);
         let board = Board::open(config, changes.clone());
         let links = Arc::new(OnceLock::new());
@@ -155,6 +159,7 @@ impl Wiring {
         Ok(Self {
             engine,
             board,
+            beside,
             links,
         })
     }
@@ -215,7 +220,11 @@ impl Wiring {
         links: Arc<Links>,
         intro: Introduction,
     ) -> Arc<Http> {
-        let secrets = Arc::new(Secrets::new(&token.reveal(), &intro.root_id));
+        let secrets = Secrets::new(&token.reveal(), &intro.root_id);
+        let secrets = Arc::new(match &self.beside {
+            Some(name) => secrets.of_board(&token.reveal(), &intro.root_id, name),
+            None => secrets,
+        });
         let owner = HttpOwner {
             admission: self.engine.admission().clone(),
             intro: intro.clone(),
@@ -236,6 +245,15 @@ impl Wiring {
             share: settings.share.clone(),
         })
     }
+}
+
+/// The name of a board's file that is not the common one: what it knows of sessions, no owner with another file does.
+fn beside(place: &Place) -> Option<String> {
+    let Place::File(path) = place else {
+        return None;
+    };
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    (name != COMMON_BOARD).then_some(name)
 }
 
 /// The owner, as HTTP tells of it.

@@ -52,6 +52,14 @@ impl Secrets {
         }
     }
 
+    /// Binds session ids to the file `board` too: only its owners know which of its sessions have ended.
+    #[must_use]
+    pub fn of_board(mut self, token: &str, root_id: &str, board: &str) -> Self {
+        let bound = format!("{root_id} {board}");
+        self.session = Key::derive(token.as_bytes(), "http session", &bound);
+        self
+    }
+
     /// Says whether `presented` is the token, in a time that tells nothing about it.
     pub(crate) fn is_token(&self, presented: &str) -> bool {
         self.compare.verifies(presented.as_bytes(), &self.bearer)

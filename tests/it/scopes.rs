@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use crate::support::command::{MAJORDOMUS, hermetic};
 use crate::support::confine::is_root;
 use crate::support::network::Network;
-use crate::support::{BOUND, Client, Repository, checks, preload, wait_for, wait_some};
+use crate::support::{
+    BOUND, Client, Http, Repository, checks, frames, preload, wait_for, wait_some,
+};
 
 /// The documents of owners beside.
 fn beside(repository: &Repository) -> Vec<PathBuf> {
@@ -284,6 +286,34 @@ fn what_a_dead_namespace_left_beside_is_swept_and_a_living_ones_stays() {
     let now = ready_beside(&repository, |_| true);
     assert_eq!(now["instance"], stays["instance"]);
     assert_eq!(now["epoch"], stays["epoch"]);
+/// Guards I6: the board beside is not the one of the owner that follows, which cannot know what ended there.
+fn an_http_session_that_ended_beside_stays_ended_where_the_scope_comes_back_to_the_common_files() {
+    let Some(network) = Network::new(&repository) else {
+    // Inside, so that the one beside is out here and can be reached.
+    let inside = attached(&repository, &network, "inside");
+    repository.ready();
+    let out = repository.attached("out");
+    let document = ready_beside(&repository, |lease| lease["pid"] == out.pid());
+    let http = Http::new(document["url"].as_str().unwrap());
+    let http = http.with_token(repository.token().as_deref());
+    let open = frames::request(
+        &json!(1),
+        "initialize",
+        &frames::initialize("leaves", frames::LEGACY),
+    );
+    let opened = http.post("/mcp", &open);
+    let id = opened.header("mcp-session-id").expect("a session id");
+    let session = http.with("Mcp-Session-Id", id);
+    assert_eq!(session.send("DELETE", "/mcp").status, 204);
+    inside.kill();
+    out.kill();
+    let lease = repository.ready_when("an owner", |lease| lease["pid"] == next.pid());
+    assert_eq!(beside(&repository), Vec::<PathBuf>::new());
+    let after = Http::new(lease["url"].as_str().unwrap())
+        .with_token(repository.token().as_deref())
+        .with("Mcp-Session-Id", id);
+    let ping = frames::request(&json!(1), "ping", &json!({}));
+    assert_eq!(after.post("/mcp", &ping).status, 404);
 }
 
 /// Guards I5.
