@@ -7,7 +7,7 @@
 //! | `announcement` | what an HTTP peer announced; of a link peer, whose bridge replays it, only `seq` and `since` count |
 //! | `once` | the first result of a keyed request, until acknowledged |
 //! | `session` | what a legacy HTTP session told once; without it, a session that must stay ended |
-//! | `made` | one row: when the file was made; 0 of one that is older than this table |
+//! | `made` | one row: sessions that began before then are lost: when the file was made (0 of one that is older than this table), or what a clock that was ahead forgot |
 //! | `line` | lines of the conformance provider, projected into its file |
 //!
 //! Times are milliseconds since the epoch of Unix. `user_version` counts the schema; a newer one is left alone.
@@ -18,9 +18,11 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 
 use sha2::{Digest as _, Sha256};
 
+use super::peer::millis;
 use super::sessions::KeptSession;
 use super::store::{Owner, StoreError};
 use crate::floor::hex;
+use crate::floor::limits::SESSION_ADOPTION;
 use crate::registry::OnceKey;
 
 /// The schema's steps; `user_version` says how many were taken.
@@ -351,6 +353,12 @@ pub(super) fn forget(
     tx.execute(
         "DELETE FROM once WHERE root = ?1 AND at < ?2",
         params![owner.root, keys_before],
+    )?;
+    // A clock that was ahead forgets too early: what is as old as a session that was forgotten counts as ended.
+    tx.execute(
+        "UPDATE made SET at = MAX(at, 1 + COALESCE(
+            (SELECT MAX(until) - ?3 FROM session WHERE root = ?1 AND until < ?2 AND state IS NULL), 0))",
+        params![owner.root, now, millis(SESSION_ADOPTION)],
     )?;
     tx.execute(
         "DELETE FROM session WHERE root = ?1 AND until < ?2",

@@ -286,9 +286,15 @@ fn what_a_dead_namespace_left_beside_is_swept_and_a_living_ones_stays() {
     let now = ready_beside(&repository, |_| true);
     assert_eq!(now["instance"], stays["instance"]);
     assert_eq!(now["epoch"], stays["epoch"]);
+}
+
 /// Guards I6: the board beside is not the one of the owner that follows, which cannot know what ended there.
+#[test]
 fn an_http_session_that_ended_beside_stays_ended_where_the_scope_comes_back_to_the_common_files() {
+    let repository = Repository::new();
     let Some(network) = Network::new(&repository) else {
+        return;
+    };
     // Inside, so that the one beside is out here and can be reached.
     let inside = attached(&repository, &network, "inside");
     repository.ready();
@@ -307,6 +313,7 @@ fn an_http_session_that_ended_beside_stays_ended_where_the_scope_comes_back_to_t
     assert_eq!(session.send("DELETE", "/mcp").status, 204);
     inside.kill();
     out.kill();
+    let next = repository.attached("next");
     let lease = repository.ready_when("an owner", |lease| lease["pid"] == next.pid());
     assert_eq!(beside(&repository), Vec::<PathBuf>::new());
     let after = Http::new(lease["url"].as_str().unwrap())

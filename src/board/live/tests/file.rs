@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::board::KeptSession;
+use crate::floor::limits::SESSION_ADOPTION;
 
 /// Guards I6: effect and key are one.
 #[test]
@@ -246,6 +247,28 @@ fn what_sessions_told_and_that_they_ended_is_there_for_the_next_owner() {
         );
         let told = second.kept_session("open", 1).await.unwrap();
         assert_eq!(told, KeptSession::Told("second".to_owned()));
+    });
+}
+
+/// Guards I6: a start under a clock that is ahead forgets the end of a session, and the clock is set back then.
+#[test]
+fn a_session_that_was_forgotten_too_early_stays_ended() {
+    let folder = Folder::new();
+    run(async {
+        let first = board(&folder.file());
+        first.epoch(1).await;
+        let until = crate::floor::clock::now_ms() - 1;
+        let began = until - u64::try_from(SESSION_ADOPTION.as_millis()).unwrap();
+        first.end_session("gone", until).await.unwrap();
+        // As if the file had been made long ago.
+        let file = rusqlite::Connection::open(folder.file()).unwrap();
+        file.execute("UPDATE made SET at = 0", []).unwrap();
+        let second = board(&folder.file());
+        second.epoch(1).await;
+        let kept = second.kept_session("gone", began).await.unwrap();
+        assert_eq!(kept, KeptSession::Lost);
+        let kept = second.kept_session("later", began + 1).await.unwrap();
+        assert_eq!(kept, KeptSession::Unknown);
     });
 }
 
