@@ -17,4 +17,5 @@ pub mod mac;
 pub mod mount;
 pub mod paths;
 pub mod text;
+pub mod turns;
 pub mod watch;

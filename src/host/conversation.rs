@@ -29,6 +29,9 @@ use crate::link::line::{Line, Verb};
 use crate::mcp::{ErrorCode, Keep, Message, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, News, PeerId, Transport};
 
+/// A link that has the thread for less than one part in so many of the time gives nobody way.
+const SHARE: u32 = 4;
+
 /// How a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
@@ -54,8 +57,9 @@ pub(super) struct Conversation {
     /// Frames that wait for a place among the running ones.
     waiting: VecDeque<Line>,
     waiting_bytes: usize,
-    /// How long frames were being started since others had their turn.
+    /// How long frames were being started, since others had their turn or since then.
     spent: Duration,
+    since: Instant,
     last_taken: u64,
     /// The client knows another registry than ours.
     lists_differ: bool,
@@ -116,6 +120,7 @@ impl Conversation {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             spent: Duration::ZERO,
+            since: Instant::now(),
             last_taken: 0,
             lists_differ,
         }
@@ -129,7 +134,7 @@ impl Conversation {
             self.start_waiting();
             if self.spent >= TURN {
                 // What answers at once holds the thread meanwhile: other links and their pings have their turn.
-                tokio::task::yield_now().await;
+                self.links.engine().turns().give_way().await;
                 self.spent = Duration::ZERO;
             }
             let more = !self.waiting.is_empty() && self.has_room();
@@ -225,6 +230,9 @@ impl Conversation {
             };
             self.waiting_bytes -= line.cost();
             let begin = Instant::now();
+            if begin.duration_since(self.since) > SHARE * TURN {
+                (self.since, self.spent) = (begin, Duration::ZERO);
+            }
             self.start(line);
             self.spent += begin.elapsed();
         }

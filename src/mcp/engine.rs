@@ -11,6 +11,7 @@ use super::revision::Revision;
 use super::session::Session;
 use super::state::Seal;
 use crate::floor::jsonrpc::{Frame, FrameError, Id, Kind};
+use crate::floor::turns::Turns;
 use crate::registry::{Changes, Delivery, Presence, Registry};
 
 /// How this server stands to the others of its checkout.
@@ -92,6 +93,7 @@ pub struct Engine {
     pub(super) presence: Arc<dyn Presence>,
     pub(super) changes: Changes,
     pub(super) about: About,
+    turns: Turns,
 }
 
 impl std::fmt::Debug for Engine {
@@ -125,6 +127,7 @@ impl Engine {
             presence,
             changes,
             about,
+            turns: Turns::default(),
         })
     }
 
@@ -132,6 +135,12 @@ impl Engine {
     #[must_use]
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
+    }
+
+    /// Whose turn it is on the thread that answers.
+    #[must_use]
+    pub fn turns(&self) -> &Turns {
+        &self.turns
     }
 
     /// Who is told of peers that come and go.

@@ -62,7 +62,7 @@ pub(super) fn start(
                 live.session.cancel(number);
                 None
             }
-            reply = engine.handle(&live.session, request) => reply,
+            reply = engine.turns().run(engine.handle(&live.session, request)) => reply,
         };
         if reply.as_ref().is_some_and(|reply| reply.keep.is_some()) {
             // What a bridge would replay, the client of a session says to no other owner.

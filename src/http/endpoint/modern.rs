@@ -166,7 +166,11 @@ impl Conversation {
         let changes: &Changes = self.engine.changes();
         // Before the subscription is acknowledged, so that no news falls between.
         let mut news = changes.listen();
-        let mut handling = Box::pin(self.engine.handle(session, request));
+        let mut handling = Box::pin(
+            self.engine
+                .turns()
+                .run(self.engine.handle(session, request)),
+        );
         loop {
             tokio::select! {
                 biased;
