@@ -13,7 +13,7 @@
 //! | another file or log than was opened, or none any more | what is there is opened: a later owner reads that |
 //! | a file that is no database, or a damaged one | moved aside with all its bytes, named in the log, a new one made |
 //! | a newer schema | left alone; this server keeps its board in memory |
-//! | full, read-only, unreadable, busy too long | the write answers `unavailable`; the next one tries again |
+//! | full, read-only, unreadable, busy for half a second | the write answers `unavailable`; the next one tries again, and waits for a busy file only once it was free |
 //!
 //! The file is shared by the owners of several checkouts, so every row carries the root's id. WAL with
 //! `synchronous=NORMAL`: a kill loses nothing, a power cut at most the last moments, never consistency.
@@ -265,6 +265,7 @@ impl Store {
                 Err(error.into())
             }
             outcome => {
+                opened.ended(&outcome);
                 *held = Some(opened);
                 outcome
             }

@@ -30,12 +30,24 @@ const DAMAGED: &str = ".damaged-";
 pub(super) struct Opened {
     pub(super) connection: Connection,
     files: [Option<Identity>; 2],
+    /// Whether the last job waited in vain for another's write.
+    busy: bool,
 }
 
 /// A file's device and number.
 type Identity = (u64, u64);
 
 impl Opened {
+    /// Says what the last job came to. Who waited in vain waited for all those that stand behind it: as long as another
+    /// program holds the file they are told at once, or a hundred of them would stand there for a minute.
+    pub(super) fn ended<T>(&mut self, outcome: &Result<T, StoreError>) {
+        let busy = matches!(outcome, Err(StoreError::Sqlite(error)) if is_busy(error));
+        let wait = if busy { Duration::ZERO } else { BUSY };
+        if busy != self.busy && self.connection.busy_timeout(wait).is_ok() {
+            self.busy = busy;
+        }
+    }
+
     /// Whether what it writes is what the next owner will read.
     pub(super) fn still_stands(&self, place: &Place) -> bool {
         match place {
@@ -61,6 +73,7 @@ pub(super) fn open(place: &Place) -> Result<Opened, StoreError> {
         return Ok(Opened {
             connection: prepare(Connection::open_in_memory()?)?,
             files: [None; 2],
+            busy: false,
         });
     };
     match open_file(path) {
@@ -95,6 +108,7 @@ fn open_file(path: &Path) -> Result<Opened, StoreError> {
     Ok(Opened {
         connection,
         files: [board, stands_at(&with_suffix(path, LOG))],
+        busy: false,
     })
 }
 
@@ -166,6 +180,14 @@ fn prepare(mut connection: Connection) -> Result<Connection, StoreError> {
     connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=100;")?;
     tables::migrate(&mut connection)?;
     Ok(connection)
+}
+
+/// Whether another's write was waited for in vain.
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 /// Whether the file itself is to blame.

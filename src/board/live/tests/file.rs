@@ -272,6 +272,28 @@ fn a_session_that_was_forgotten_too_early_stays_ended() {
     });
 }
 
+/// Another program holds the file for long: one waits for it, and whoever stands behind is told the same.
+#[test]
+fn a_file_that_stays_busy_is_waited_for_once() {
+    let folder = Folder::new();
+    run(async {
+        let board = board(&folder.file());
+        board.epoch(1).await;
+        let other = rusqlite::Connection::open(folder.file()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let ends = (0..200).map(|number| board.end_session(&number.to_string(), u64::MAX / 4));
+        let all = futures_util::future::join_all(ends.collect::<Vec<_>>());
+        // Half a second each would be more than three times as long.
+        let bound = std::time::Duration::from_secs(30);
+        let said = tokio::time::timeout(bound, all)
+            .await
+            .expect("all are told");
+        assert!(said.iter().all(Result::is_err));
+        other.execute_batch("COMMIT").unwrap();
+        board.end_session("after", u64::MAX / 4).await.unwrap();
+    });
+}
+
 /// Guards I15.
 #[test]
 fn a_key_is_known_to_the_next_owner_for_a_day() {
