@@ -26,7 +26,7 @@ use crate::floor::error::Chain;
 use crate::floor::hex;
 use crate::floor::limits::HTTP_LIFE;
 use crate::floor::text::is_hidden;
-use crate::registry::{Caller, OnceKey, PeerId, Presence as _, Refusal, RefusalCode, Transport};
+use crate::registry::{Caller, OnceKey, PeerId, Presence as _, Refusal, Transport, refusal};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -85,16 +85,14 @@ impl Board {
     /// `invalid_input` for a scope that names no paths, `not_found` for an unknown handle, `unavailable` where an HTTP
     /// peer's announcement cannot be kept.
     pub async fn announce(&self, caller: &Caller, draft: Draft) -> Result<Announced, Refusal> {
-        let scope = scope::parse(&draft.scope)
-            .map_err(|fault| Refusal::new(RefusalCode::InvalidInput, fault.to_string()))?;
+        let scope = scope::parse(&draft.scope).map_err(|fault| fault.reason().told(&fault))?;
         if draft
             .intent
             .chars()
             .chain(draft.label.chars())
             .any(is_hidden)
         {
-            let what = "argument `intent` or `label` has a control or invisible character: expected one plain line";
-            return Err(Refusal::new(RefusalCode::InvalidInput, what));
+            return Err(refusal::HIDDEN.fill(&[]));
         }
         self.sweep();
         // Whoever has no peer of its own is looked up and put into the room as one step: a copy of the same request that
@@ -137,7 +135,7 @@ impl Board {
                 // Its session ended while the file was written.
                 drop(room);
                 self.left(id);
-                return Err(Refusal::new(RefusalCode::NotFound, "this peer has left"));
+                return Err(refusal::HAS_LEFT.fill(&[]));
             }
             None => room.put(peer),
         }
@@ -227,11 +225,7 @@ impl Board {
         self.sweep();
         let Some(id) = self.of_handle(handle) else {
             let minutes = HTTP_LIFE.as_secs() / 60;
-            return Err(Refusal::new(
-                RefusalCode::NotFound,
-                format!("argument `peer` is no handle of a peer here: one ends {minutes} minutes after its last call"),
-            )
-            .hint("announce without `peer` to get a new handle"));
+            return Err(refusal::NO_HANDLE.fill(&[&minutes]));
         };
         self.seen(id);
         Ok(id)
@@ -248,8 +242,7 @@ impl Board {
         if let Some(id) = caller.peer {
             self.enter(caller);
             let peer = self.room().get(id).cloned();
-            let peer =
-                peer.ok_or_else(|| Refusal::new(RefusalCode::NotFound, "this peer has left"))?;
+            let peer = peer.ok_or_else(|| refusal::HAS_LEFT.fill(&[]))?;
             let durable = peer.transport != Transport::Stdio;
             return Ok(Asker {
                 peer,
@@ -301,8 +294,7 @@ impl Board {
 
 fn new_handle() -> Result<String, Refusal> {
     let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|_| Refusal::new(RefusalCode::Internal, "the system gives no random numbers"))?;
+    getrandom::fill(&mut bytes).map_err(|_| refusal::NO_RANDOM.fill(&[]))?;
     Ok(hex::encode(&bytes))
 }
 

@@ -12,7 +12,7 @@ use super::store::StoreError;
 use super::tables;
 use crate::floor::clock;
 use crate::floor::error::Chain;
-use crate::registry::{Answer, OnceKey, Refusal, RefusalCode};
+use crate::registry::{Answer, OnceKey, refusal};
 
 /// The transaction that an effect writes in.
 #[derive(Debug)]
@@ -112,18 +112,7 @@ impl Board {
 /// `conflict` for a key of another request.
 pub(super) fn first(key: &OnceKey, digest: &str, result: &str) -> Result<Value, StoreError> {
     if digest != key.digest {
-        return Err(StoreError::Refused(
-            Refusal::new(
-                RefusalCode::Conflict,
-                "this key was used for another request",
-            )
-            .hint("send each request under a key of its own"),
-        ));
+        return Err(StoreError::Refused(refusal::OTHER_KEY.fill(&[])));
     }
-    serde_json::from_str(result).map_err(|_| {
-        StoreError::Refused(Refusal::new(
-            RefusalCode::Internal,
-            "the first answer under this key cannot be read",
-        ))
-    })
+    serde_json::from_str(result).map_err(|_| StoreError::Refused(refusal::UNREAD_RESULT.fill(&[])))
 }

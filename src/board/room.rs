@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::peer::{Announcement, Hold, Now, Peer};
 use crate::floor::limits::{BOARD_BYTES, COME_BACK, LABELS, SESSIONS};
-use crate::registry::{Caller, PeerId, Refusal, RefusalCode, Transport};
+use crate::registry::{Caller, PeerId, Refusal, Transport, refusal};
 
 /// Everyone who is here, and everyone who is expected back.
 #[derive(Debug, Default)]
@@ -104,11 +104,7 @@ impl Room {
         if count < SESSIONS {
             return Ok(());
         }
-        Err(Refusal::new(
-            RefusalCode::Unavailable,
-            format!("{count} peers without a link are here, and no more are taken"),
-        )
-        .hint("call again later"))
+        Err(refusal::FULL_ROOM.fill(&[&count]))
     }
 
     pub(super) fn put(&mut self, peer: Peer) {
@@ -218,18 +214,13 @@ impl Room {
             labels.len() >= LABELS && !withdrawn && !labels.contains_key(label)
         });
         if full {
-            let what =
-                format!("argument `label` is one too many: expected at most {LABELS} labels");
-            return Err(Refusal::new(RefusalCode::InvalidInput, what)
-                .hint("withdraw one by announcing an empty intent under its label"));
+            return Err(refusal::MANY_LABELS.fill(&[&LABELS]));
         }
         let replaced = labels.and_then(|labels| labels.get(label));
         let others: usize = self.peers.values().map(Peer::bytes).sum();
         let bytes = others + announcement.bytes();
         if bytes.saturating_sub(replaced.map_or(0, Announcement::bytes)) > BOARD_BYTES {
-            let what = "everyone's announcements together are too large for the board";
-            return Err(Refusal::new(RefusalCode::Unavailable, what)
-                .hint("announce fewer paths, or globs in their place"));
+            return Err(refusal::FULL_BOARD.fill(&[]));
         }
         Ok(())
     }
@@ -248,7 +239,7 @@ impl Room {
     ) -> Result<bool, Refusal> {
         self.admits(id, label, &announcement)?;
         let Some(peer) = self.peers.get_mut(&id) else {
-            return Err(Refusal::new(RefusalCode::NotFound, "this peer has left"));
+            return Err(refusal::HAS_LEFT.fill(&[]));
         };
         if let Some(known) = peer.announcements.get(label) {
             if known.seq > announcement.seq {

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::declare::{Nothing, answer, query, read};
 use crate::floor::text::shown;
 use crate::registry::capability::Capability;
-use crate::registry::{Answer, Example, Exposure, Handler, Refusal, RefusalCode, Registry, digest};
+use crate::registry::{Answer, Example, Exposure, Handler, Refusal, Registry, digest, refusal};
 
 /// The registry, once it stands; it holds the book in its turn.
 #[derive(Debug, Default)]
@@ -117,21 +117,13 @@ impl Book {
         let declared = registry.get(&which.id).map(digest::declaration);
         declared.ok_or_else(|| {
             let id = shown(&which.id, 128);
-            Refusal::new(
-                RefusalCode::NotFound,
-                format!("there is no capability `{id}`"),
-            )
-            .hint("majordomus capabilities")
+            refusal::NO_CAPABILITY.fill(&[&id])
         })
     }
 }
 
 fn unwritten() -> Refusal {
-    Refusal::new(
-        RefusalCode::Unavailable,
-        "the registry is still being built",
-    )
-    .hint("call again")
+    refusal::UNBUILT.fill(&[])
 }
 
 fn brief(capability: &Capability) -> Brief {

@@ -21,8 +21,7 @@ use super::services::Services;
 use crate::board::{Effect, StoreError};
 use crate::floor::limits::FRAME_BYTES;
 use crate::registry::{
-    Answer, Ask, Call, Capability, Exposure, Handler, Kind, Progress, Refusal, RefusalCode, Retry,
-    Wish,
+    Answer, Ask, Call, Capability, Exposure, Handler, Kind, Progress, Refusal, Retry, Wish, refusal,
 };
 
 /// The folder of the files, below the shared one.
@@ -235,7 +234,7 @@ async fn slow(call: Call) -> Answer {
     let end = Instant::now() + Duration::from_millis(ms.into());
     let wait = report_until(end, ms, &call.progress);
     tokio::select! {
-        () = call.cancel.cancelled() => Err(Refusal::new(RefusalCode::Unavailable, "cancelled")),
+        () = call.cancel.cancelled() => Err(refusal::CANCELLED.fill(&[])),
         () = wait => done(None),
     }
 }
@@ -278,9 +277,7 @@ async fn append_keyed(services: Services, call: Call) -> Answer {
     services.writes("conformance.keyed")?;
     if services.status.status().mode == Mode::Alone {
         // The rows would be in memory, and the file would count lines that no later owner knows.
-        let what =
-            "`conformance.keyed` is kept in a file, and this process serves its client alone";
-        return Err(Refusal::new(RefusalCode::Unavailable, what).hint("majordomus doctor"));
+        return Err(refusal::NOT_ALONE.fill(&[]));
     }
     let line: Line = read(call.arguments)?;
     let path = path(&services, &line.file)?;
@@ -312,12 +309,12 @@ async fn append_once(services: Services, call: Call) -> Answer {
         let text = asked.text;
         tokio::task::spawn_blocking(move || append(&path, &format!("{text}\n")))
             .await
-            .map_err(|_| Refusal::new(RefusalCode::Internal, "the write was given up"))?
+            .map_err(|_| refusal::GIVEN_UP.fill(&[]))?
             .map_err(|error| unavailable(&error))?;
     }
     let wait = tokio::time::sleep(Duration::from_millis(asked.ms.unwrap_or(1000).into()));
     tokio::select! {
-        () = call.cancel.cancelled() => Err(Refusal::new(RefusalCode::Unavailable, "cancelled")),
+        () = call.cancel.cancelled() => Err(refusal::CANCELLED.fill(&[])),
         () = wait => done(None),
     }
 }
@@ -328,24 +325,17 @@ fn path(services: &Services, file: &str) -> Result<PathBuf, Refusal> {
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
     if !plain {
-        return Err(Refusal::new(
-            RefusalCode::InvalidInput,
-            "argument `file` is no plain name: expected letters, digits, `.`, `_` and `-`",
-        ));
+        return Err(refusal::NO_PLAIN_NAME.fill(&[]));
     }
     match &services.site {
         Some(site) => Ok(site.shared_dir().join(FOLDER).join(file)),
-        None => Err(Refusal::new(
-            RefusalCode::Refused,
-            "there is no checkout to write in",
-        )),
+        None => Err(refusal::NOWHERE.fill(&[])),
     }
 }
 
 fn check_text(text: &str) -> Result<(), Refusal> {
     if text.chars().any(char::is_control) {
-        let what = "argument `text` has a control character: expected one line";
-        return Err(Refusal::new(RefusalCode::InvalidInput, what));
+        return Err(refusal::CONTROL.fill(&[]));
     }
     Ok(())
 }
@@ -389,9 +379,5 @@ fn append(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn unavailable(error: &io::Error) -> Refusal {
-    Refusal::new(
-        RefusalCode::Unavailable,
-        format!("the file cannot be written: {}", error.kind()),
-    )
-    .hint("make the repository's git folder writable, then call again")
+    refusal::UNWRITTEN.fill(&[&error.kind()])
 }

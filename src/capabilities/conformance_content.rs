@@ -10,9 +10,7 @@ use utoipa::ToSchema;
 
 use super::declare::{Nothing, answer, query, read};
 use crate::registry::content::{Contents, Message, Messages, audio, embedded, image, link, text};
-use crate::registry::{
-    Answer, Call, Capability, Example, Form, Handler, Kind, Refusal, RefusalCode,
-};
+use crate::registry::{Answer, Call, Capability, Example, Form, Handler, Kind, refusal};
 
 /// A red point.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -116,12 +114,7 @@ fn blocks() -> Vec<Capability> {
         tool::<Nothing>(
             "suite.error",
             "test_error_handling",
-            Handler::inline(|_| {
-                Err(Refusal::new(
-                    RefusalCode::Refused,
-                    "This tool intentionally returns an error for testing",
-                ))
-            }),
+            Handler::inline(|_| Err(refusal::INTENDED.fill(&[]))),
         ),
     ]
 }

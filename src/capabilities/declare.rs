@@ -6,7 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::registry::{
-    Answer, Capability, Exposure, Form, Handler, Kind, Refusal, RefusalCode, Retry, schema::Schema,
+    Answer, Capability, Exposure, Form, Handler, Kind, Refusal, Retry, refusal, schema::Schema,
 };
 
 /// Starts a declaration: a query that reads `I` and answers `O`, exposed nowhere yet.
@@ -40,20 +40,10 @@ pub(super) struct Nothing {}
 
 /// Reads arguments that the registry has found valid.
 pub(super) fn read<I: DeserializeOwned>(arguments: Value) -> Result<I, Refusal> {
-    serde_json::from_value(arguments).map_err(|fault| {
-        Refusal::new(
-            RefusalCode::InvalidInput,
-            format!("the arguments do not fit: {fault}"),
-        )
-    })
+    serde_json::from_value(arguments).map_err(|fault| refusal::UNREAD.fill(&[&fault]))
 }
 
 /// Writes an answer.
 pub(super) fn answer<O: Serialize>(value: &O) -> Answer {
-    serde_json::to_value(value).map_err(|_| {
-        Refusal::new(
-            RefusalCode::Internal,
-            "the answer cannot be written as JSON: this is a bug",
-        )
-    })
+    serde_json::to_value(value).map_err(|_| refusal::UNWRITTEN_ANSWER.fill(&[]))
 }

@@ -7,7 +7,7 @@ use super::server::{Mode, ServerStatus, Status};
 use super::stop::{Ending, ServerControl};
 use crate::board::{Board, Config, Owner, Place};
 use crate::floor::paths::Site;
-use crate::registry::{Changes, Refusal, RefusalCode};
+use crate::registry::{Changes, Refusal, refusal};
 
 /// What a newcomer is told to do, in its instructions.
 pub const ADVICE: &str = "Before you change files, call majordomus_announce with your intent and paths; it names collisions.";
@@ -68,11 +68,7 @@ impl Services {
         if self.status.status().mode != Mode::Standalone {
             return Ok(());
         }
-        Err(Refusal::new(
-            RefusalCode::Refused,
-            format!("`{id}` is refused: a server started with `--standalone` shares nothing"),
-        )
-        .hint("start `majordomus mcp` without `--standalone`"))
+        Err(refusal::STANDALONE.fill(&[&id]))
     }
 }
 
@@ -116,6 +112,6 @@ impl ServerStatus for Offline {
 
 impl ServerControl for Offline {
     fn stop(&self, _ending: Ending) -> Result<(), Refusal> {
-        Err(Refusal::new(RefusalCode::Refused, "no server runs here").hint("majordomus status"))
+        Err(refusal::NO_SERVER.fill(&[]))
     }
 }

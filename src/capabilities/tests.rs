@@ -244,7 +244,7 @@ fn announcing_and_listing_go_together() {
             .call("peers.announce", &one, json!({"intent": "two\nlines"}))
             .await
             .unwrap_err();
-        assert_eq!(text.code, RefusalCode::InvalidInput);
+        assert_eq!(text.code(), RefusalCode::InvalidInput);
     });
 }
 
@@ -285,7 +285,7 @@ fn standalone_refuses_writes_by_name_and_alone_says_that_it_is_not_all() {
             .call("peers.announce", &link("one"), says.clone())
             .await
             .unwrap_err();
-        assert_eq!(refusal.code, RefusalCode::Refused);
+        assert_eq!(refusal.code(), RefusalCode::Refused);
         assert!(
             refusal.message.contains("peers.announce") && refusal.message.contains("--standalone")
         );
@@ -329,7 +329,7 @@ fn the_server_tells_of_itself_and_its_registry() {
             .call("capabilities.describe", &api(), json!({"id": "no.such"}))
             .await
             .unwrap_err();
-        assert_eq!(none.code, RefusalCode::NotFound);
+        assert_eq!(none.code(), RefusalCode::NotFound);
         let repository = room
             .call("repository.info", &api(), json!({}))
             .await
@@ -381,7 +381,7 @@ fn the_conformance_provider_is_what_it_says() {
             .call("conformance.panic", &api(), json!({}))
             .await
             .unwrap_err();
-        assert_eq!(panic.code, RefusalCode::Internal);
+        assert_eq!(panic.code(), RefusalCode::Internal);
         let line = json!({"file": "once", "text": "x", "ms": 0});
         for _ in 0..2 {
             room.call("conformance.once", &api(), line.clone())
@@ -395,7 +395,7 @@ fn the_conformance_provider_is_what_it_says() {
                 .call("conformance.keyed", &api(), line)
                 .await
                 .unwrap_err();
-            assert_eq!(refusal.code, RefusalCode::InvalidInput, "{file}");
+            assert_eq!(refusal.code(), RefusalCode::InvalidInput, "{file}");
         }
         let call = Call {
             caller: Arc::new(api()),

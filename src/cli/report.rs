@@ -9,7 +9,7 @@ mod layers;
 use std::process::ExitCode;
 
 use self::failures::Kind;
-use crate::registry::call::{Refusal, RefusalCode};
+use crate::registry::{Refusal, RefusalCode};
 
 /// What the caller's shell is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,10 +155,10 @@ impl Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self {
-            exit: Exit::of(refusal.code),
+            exit: Exit::of(refusal.code()),
+            general: refusal.code().hint(),
             causes: vec![refusal.message],
             hints: refusal.hint.into_iter().collect(),
-            general: refusal.code.hint(),
         }
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{Exit, Failure, failures};
-    use crate::registry::call::{Refusal, RefusalCode};
+    use crate::registry::{Refusal, RefusalCode};
 
     #[test]
     fn exit_codes_are_the_documented_ones_and_distinct() {

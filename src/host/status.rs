@@ -10,7 +10,7 @@ use super::links::Links;
 use super::wiring::Mode;
 use crate::capabilities::{self, Ending, ServerControl, ServerStatus, Status};
 use crate::floor::paths::{Files, Site};
-use crate::registry::{Refusal, RefusalCode};
+use crate::registry::{Refusal, refusal};
 
 /// The status of one server of this process.
 pub(super) struct HostStatus {
@@ -58,8 +58,7 @@ impl ServerStatus for HostStatus {
 impl ServerControl for HostStatus {
     fn stop(&self, ending: Ending) -> Result<(), Refusal> {
         let Mode::Owner { stop, .. } = &self.mode else {
-            let what = "this server serves one client alone and ends with it";
-            return Err(Refusal::new(RefusalCode::Refused, what));
+            return Err(refusal::SERVES_ONE.fill(&[]));
         };
         // The host reads this when it comes to it; the answer to this call is sent within its drain.
         stop.send_replace(Some(match ending {

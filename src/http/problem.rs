@@ -10,7 +10,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use crate::registry::call::{Refusal, RefusalCode};
+use crate::registry::{Refusal, RefusalCode};
 
 /// The machine word of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ impl Code {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        let code = match refusal.code {
+        let code = match refusal.code() {
             RefusalCode::InvalidInput => Code::InvalidInput,
             RefusalCode::NotFound => Code::NotFound,
             RefusalCode::Conflict => Code::Conflict,
@@ -247,7 +247,7 @@ impl IntoResponse for Problem {
 #[cfg(test)]
 mod tests {
     use super::{Code, Problem, TABLE};
-    use crate::registry::call::{Refusal, RefusalCode};
+    use crate::registry::{Refusal, RefusalCode};
     use axum::response::IntoResponse as _;
     use std::collections::HashSet;
 

@@ -12,7 +12,7 @@ use super::reply::{Failure, Outcome, Success};
 use super::session::Session;
 use super::state;
 use crate::registry::client::{Answers, Port};
-use crate::registry::{Ask, Capability, Level, Refusal, RefusalCode, Wish};
+use crate::registry::{Ask, Capability, Level, Refusal, Wish, refusal};
 
 /// One call's way to its client.
 pub(super) struct Asking {
@@ -121,7 +121,7 @@ impl Asking {
             return Ok(answers);
         }
         *self.wanting() = Some(Wanting::Input(open));
-        Err(unavailable("the client has not answered yet"))
+        Err(refusal::UNANSWERED.fill(&[]))
     }
 }
 
@@ -136,8 +136,8 @@ impl Port for Asking {
         if let Some(ask) = asks.iter().find(|ask| !self.can(ask.wish)) {
             let name = ask.wish.capability();
             *self.wanting() = Some(Wanting::Capability(ask.wish));
-            let message = format!("this needs a client with the capability `{name}`");
-            return Box::pin(async { Err(Refusal::new(RefusalCode::Refused, message)) });
+            let refused = refusal::UNABLE.fill(&[&name]);
+            return Box::pin(async { Err(refused) });
         }
         if self.modern {
             let answers = self.answered(asks);
@@ -169,11 +169,6 @@ impl Port for Asking {
             self.session.outbound.disconnect(self.about, wait);
         }
     }
-}
-
-/// A refusal of a call whose client cannot be reached.
-pub(super) fn unavailable(message: &str) -> Refusal {
-    Refusal::new(RefusalCode::Unavailable, message)
 }
 
 /// What a modern client has answered: what its state carries, and what it answers now. Whatever is no answer is as if

@@ -8,14 +8,13 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::unavailable;
 use super::outbound::{Message, Outbound};
 use super::revision::Revision;
 use super::subscriptions::Listen;
 use crate::floor::jsonrpc::{self, Frame, Kind};
 use crate::floor::limits::{QUESTION, QUESTIONS};
 use crate::registry::caller::{Caller, PeerId};
-use crate::registry::{Level, Refusal, RefusalCode};
+use crate::registry::{Level, Refusal, refusal};
 
 /// One client's conversation.
 #[derive(Debug)]
@@ -146,11 +145,10 @@ impl Session {
         let Some(waiting) = self.state().asked.remove(&id) else {
             return;
         };
-        let refused = |what: String| Err(Refusal::new(RefusalCode::Refused, what));
         let answer = match frame.read_result() {
             Ok(result @ Value::Object(_)) => Ok(result),
-            Ok(_) => refused("the client answered with an error".to_owned()),
-            Err(error) => refused(format!("the client's answer is none: {error}")),
+            Ok(_) => Err(refusal::CLIENT_ERROR.fill(&[])),
+            Err(error) => Err(refusal::NO_ANSWER.fill(&[&error])),
         };
         // The call may be over by now.
         drop(waiting.answer.send(answer));
@@ -169,12 +167,10 @@ impl Session {
         {
             let mut state = self.state();
             if state.muted.contains(&about) {
-                return Err(unavailable(
-                    "this client cannot be asked on this connection",
-                ));
+                return Err(refusal::MUTED.fill(&[]));
             }
             if state.asked.len() >= QUESTIONS {
-                return Err(unavailable("this client has too many questions open"));
+                return Err(refusal::MANY_QUESTIONS.fill(&[]));
             }
             state.asked.insert(id.clone(), Asked { about, answer });
         }
@@ -187,15 +183,15 @@ impl Session {
             json: jsonrpc::message(&request),
         });
         if !taken {
-            return Err(unavailable("the client of this call cannot be reached"));
+            return Err(refusal::UNREACHED.fill(&[]));
         }
         Ok(async move {
             let answer = timeout(QUESTION, answered).await;
             drop(forgotten);
             match answer {
                 Ok(Ok(answer)) => answer,
-                Ok(Err(_)) => Err(unavailable("the client is gone")),
-                Err(_) => Err(unavailable("the client did not answer within a day")),
+                Ok(Err(_)) => Err(refusal::CLIENT_LEFT.fill(&[])),
+                Err(_) => Err(refusal::SLOW_CLIENT.fill(&[])),
             }
         })
     }

@@ -17,7 +17,7 @@ use crate::floor::text::shown;
 use crate::floor::{hex, jsonrpc};
 use crate::registry::{
     Answer, Call, Capability, Client, Delivery, Form, Kind, OnceKey, Progress, Refusal,
-    RefusalCode, Retry, takes_key,
+    RefusalCode, Retry, refusal, takes_key,
 };
 
 impl Engine {
@@ -128,11 +128,7 @@ impl Engine {
                 } => reason.as_str(),
                 _ => "the owner died while this ran",
             };
-            return Err(Refusal::new(
-                RefusalCode::OutcomeUnknown,
-                format!("{cause}, and it may or may not have taken effect"),
-            )
-            .hint("look whether it took effect before you call it again"));
+            return Err(refusal::UNSURE.fill(&[&cause]));
         }
         if let (
             Standing::Alone {
@@ -143,13 +139,10 @@ impl Engine {
         ) = (&self.about.standing, capability.retry == Retry::Safe)
         {
             let sent = match turn.request.delivery {
-                Delivery::New => "it did not run",
-                Delivery::Resent | Delivery::Replayed => "whether it ran is not known",
+                Delivery::New => refusal::NOT_RUN,
+                Delivery::Resent | Delivery::Replayed => refusal::PERHAPS_RUN,
             };
-            return Err(
-                Refusal::new(RefusalCode::Unavailable, format!("{reason}; {sent}"))
-                    .hint("majordomus status"),
-            );
+            return Err(sent.fill(&[reason]));
         }
         let call = Call {
             caller: turn.session.caller(),
@@ -195,7 +188,7 @@ impl Engine {
                     common: Map::new(),
                 }
             }
-            Err(refusal) if refusal.code == RefusalCode::Internal => {
+            Err(refusal) if refusal.code() == RefusalCode::Internal => {
                 return Err(protocol_error(&refusal));
             }
             Err(refusal) => {
@@ -206,7 +199,7 @@ impl Engine {
                 }
                 common.insert(
                     "_meta".to_owned(),
-                    json!({ "majordomus/code": refusal.code.as_str() }),
+                    json!({ "majordomus/code": refusal.code().as_str() }),
                 );
                 ToolResult {
                     content: vec![Block::text(text)],
@@ -260,7 +253,7 @@ pub(super) fn unknown_resource(uri: &str) -> Failure {
 }
 
 pub(super) fn protocol_error(refusal: &Refusal) -> Failure {
-    let code = match refusal.code {
+    let code = match refusal.code() {
         RefusalCode::InvalidInput => ErrorCode::InvalidParams,
         RefusalCode::NotFound => ErrorCode::ResourceNotFound,
         RefusalCode::Conflict
@@ -270,7 +263,7 @@ pub(super) fn protocol_error(refusal: &Refusal) -> Failure {
         | RefusalCode::Internal => ErrorCode::Internal,
     };
     let mut failure = Failure::new(code, refusal.message.clone());
-    failure.data = Some(json!({ "code": refusal.code.as_str(), "hint": refusal.hint }));
+    failure.data = Some(json!({ "code": refusal.code().as_str(), "hint": refusal.hint }));
     failure
 }
 

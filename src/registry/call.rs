@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::caller::{Caller, PeerId};
 use super::capability::{Capability, Retry};
 use super::client::Client;
+use super::refusal::{self, Refusal};
 
 /// Identifies one request across owners: (peer, seq), checked against a digest of the frame (I6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -46,11 +47,7 @@ pub fn takes_key(capability: &Capability) -> Result<(), Refusal> {
     if capability.retry != Retry::Once {
         return Ok(());
     }
-    let what = format!(
-        "`{}` takes no `Idempotency-Key`: sent twice, it is done twice",
-        capability.id
-    );
-    Err(Refusal::new(RefusalCode::InvalidInput, what).hint("send it without the header"))
+    Err(refusal::NO_KEY.fill(&[&capability.id]))
 }
 
 /// How a call arrived.
@@ -194,36 +191,6 @@ impl RefusalCode {
             Self::OutcomeUnknown => "outcome_unknown",
             Self::Internal => "internal",
         }
-    }
-}
-
-/// A refused call: lower-case cause, and one command or action that helps.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Refusal {
-    /// The machine word.
-    pub code: RefusalCode,
-    /// The cause, for the client; no path outside the repository, no secret.
-    pub message: String,
-    /// What to do next.
-    pub hint: Option<String>,
-}
-
-impl Refusal {
-    /// Refuses with `code` and a cause.
-    pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            hint: None,
-        }
-    }
-
-    /// Adds what to do next.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::call::{Answer, Call, Refusal, RefusalCode};
+use super::call::{Answer, Call};
 use super::capability::Capability;
 use super::checks::{self, RegistryError};
 use super::digest::Digest;
+use super::refusal::{self, Refusal};
 use super::{digest, guard, tools, validate};
 use crate::floor::deferred::Deferred;
 
@@ -149,19 +150,20 @@ impl Registry {
     /// Checks arguments against the input schema; [`Registry::call`] does it too.
     ///
     /// # Errors
-    /// [`RefusalCode::InvalidInput`], naming the argument and what was expected.
+    /// `invalid_input`, naming the argument and what was expected.
     pub fn check_input(&self, capability: &Capability, arguments: &Value) -> Result<(), Refusal> {
         validate::check(&capability.input, arguments).map_err(|fault| {
-            Refusal::new(RefusalCode::InvalidInput, fault.to_string()).hint(format!(
+            let hint = format!(
                 "`majordomus describe {}` shows its arguments",
                 capability.id
-            ))
+            );
+            fault.reason().told(&fault).hint(hint)
         })
     }
 
     /// Checks the arguments, runs the capability and answers.
     ///
-    /// A panic in it is answered with [`RefusalCode::Internal`] and logged; nothing else is touched. Debug builds also
+    /// A panic in it is answered with `internal` and logged; nothing else is touched. Debug builds also
     /// hold the answer to the output schema. Cancel safety: dropping the future drops the capability's future.
     ///
     /// # Errors
@@ -173,13 +175,7 @@ impl Registry {
             && let Err(fault) = validate::check(&capability.output, &answer)
         {
             tracing::error!(capability = capability.id, %fault, "an answer does not fit its schema");
-            return Err(Refusal::new(
-                RefusalCode::Internal,
-                format!(
-                    "the answer of `{}` does not fit its schema: {fault}",
-                    capability.id
-                ),
-            ));
+            return Err(refusal::UNFIT_ANSWER.fill(&[&capability.id, &fault]));
         }
         Ok(answer)
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::call::{Refusal, RefusalCode};
+use super::refusal::{self, Refusal};
 
 /// What a client can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,11 +166,7 @@ impl Client {
     pub async fn ask_all(&self, asks: Vec<Ask>) -> Result<Map<String, Value>, Refusal> {
         match &self.0 {
             Some(port) => port.ask(asks).await,
-            None => Err(Refusal::new(
-                RefusalCode::Refused,
-                "this asks its client something, and nobody can be asked here",
-            )
-            .hint("call it as a tool from an MCP client")),
+            None => Err(refusal::UNASKABLE.fill(&[])),
         }
     }
 

@@ -5,8 +5,9 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-use super::call::{Answer, Call, Refusal, RefusalCode};
+use super::call::{Answer, Call};
 use super::capability::{Capability, Handler};
+use super::refusal;
 
 /// Runs `call` and answers; a panic becomes [`RefusalCode::Internal`] and a line in the log.
 ///
@@ -36,11 +37,7 @@ pub(super) async fn run(capability: &Capability, call: Call) -> Answer {
             panic = reason(panic.as_ref()),
             "a capability panicked"
         );
-        Err(Refusal::new(
-            RefusalCode::Internal,
-            format!("`{}` failed: this is a bug", capability.id),
-        )
-        .hint("`.ai/local/state/mcp/server.log` tells where"))
+        Err(refusal::PANICKED.fill(&[&capability.id]))
     })
 }
 

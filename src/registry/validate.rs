@@ -10,6 +10,7 @@ mod wording;
 
 use serde_json::{Map, Value};
 
+use super::refusal::{self, Reason};
 use super::schema::resolve;
 use wording::{article, bounds, found, join, kind_of, names, plain};
 
@@ -57,6 +58,20 @@ pub enum Fault {
         /// Where.
         at: String,
     },
+}
+
+impl Fault {
+    /// Returns the refusal of a call whose arguments have it.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Root { .. } => refusal::NO_OBJECT,
+            Self::Missing { .. } => refusal::MISSING,
+            Self::Unknown { .. } => refusal::UNKNOWN,
+            Self::Unfit { .. } => refusal::UNFIT,
+            Self::Circle { .. } => refusal::CIRCLE,
+        }
+    }
 }
 
 /// Checks `value` against `schema`, whose references lead into its own `$defs`.

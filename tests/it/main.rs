@@ -50,6 +50,7 @@ mod openapi;
 mod peers;
 mod places;
 mod polling;
+mod refused;
 mod removed;
 mod scopes;
 mod security;

@@ -120,7 +120,7 @@ fn labels_are_bounded_and_withdrawn_ones_make_place() {
     let refusal = room
         .announce(id, "one more", says("x", "a", 1))
         .unwrap_err();
-    assert_eq!(refusal.code, RefusalCode::InvalidInput);
+    assert_eq!(refusal.code(), RefusalCode::InvalidInput);
     room.announce(id, "3", says("", "a", 2)).unwrap();
     room.announce(id, "one more", says("x", "a", 3)).unwrap();
     assert!(!room.get(id).unwrap().announcements.contains_key("3"));
@@ -178,7 +178,7 @@ fn all_announcements_together_are_bounded() {
                 .err()
         })
     });
-    assert_eq!(refused.unwrap().code, RefusalCode::Unavailable);
+    assert_eq!(refused.unwrap().code(), RefusalCode::Unavailable);
     assert!(
         room.peers()
             .map(crate::board::peer::Peer::bytes)

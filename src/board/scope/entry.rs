@@ -3,6 +3,7 @@
 use super::glob::{Automaton, Meet};
 use crate::floor::limits::{SCOPE_CHARS, SCOPE_ENTRIES};
 use crate::floor::text::is_hidden;
+use crate::registry::refusal::{self, Reason};
 
 /// What makes an entry a pattern.
 const PATTERN: [char; 4] = ['*', '?', '[', '{'];
@@ -54,6 +55,23 @@ pub enum BadEntry {
     /// `..` after a pattern, which names nothing certain.
     #[error("argument `scope[{0}]` has `..` after a pattern: expected a path or glob without it")]
     UpFromPattern(usize),
+}
+
+impl BadEntry {
+    /// Returns the refusal of an announcement that has it.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::TooMany(_) => refusal::MANY_ENTRIES,
+            Self::Empty(_) => refusal::EMPTY_ENTRY,
+            Self::TooLong(_) => refusal::LONG_ENTRY,
+            Self::Control(_) => refusal::CONTROL_ENTRY,
+            Self::Absolute(_) => refusal::ABSOLUTE_ENTRY,
+            Self::Backslash(_) => refusal::BACKSLASH_ENTRY,
+            Self::Outside(_) => refusal::OUTSIDE_ENTRY,
+            Self::UpFromPattern(_) => refusal::UP_ENTRY,
+        }
+    }
 }
 
 /// Parses a whole scope: normalised, without duplicates, in the order given.

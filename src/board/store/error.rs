@@ -5,7 +5,7 @@ use std::io;
 use rusqlite::ErrorCode;
 
 use crate::floor::fs::Kind;
-use crate::registry::{Refusal, RefusalCode};
+use crate::registry::refusal::{self, Reason, Refusal};
 
 /// Why the store did not do it.
 #[derive(Debug, thiserror::Error)]
@@ -55,49 +55,28 @@ impl StoreError {
     /// What the client is told: the cause without any path, and what helps.
     #[must_use]
     pub fn refusal(self) -> Refusal {
-        let code = RefusalCode::Unavailable;
-        match self {
-            Self::Refused(refusal) => refusal,
-            Self::Superseded { .. } => {
-                Refusal::new(code, self.to_string()).hint("call again: the next server answers")
-            }
-            Self::Newer { .. } => {
-                Refusal::new(code, self.to_string()).hint("update majordomus in this checkout")
-            }
-            Self::NoThread(_) => Refusal::new(code, self.to_string())
-                .hint("raise `ulimit -u` and `ulimit -v`, or end other processes, then call again"),
-            Self::Gone => Refusal::new(RefusalCode::Internal, self.to_string()),
-            Self::NotAFile { .. } => Refusal::new(code, self.to_string())
-                .hint("move it out of the repository's `majordomus` folder, then call again"),
-            Self::Open(ref cause) => {
-                Refusal::new(code, format!("the board cannot be used: {}", cause.kind()))
-                    .hint("make the repository's git folder writable, then call again")
-            }
-            Self::Sqlite(ref cause) => {
-                let (why, hint) = reason(cause);
-                Refusal::new(code, format!("the board cannot be used: {why}")).hint(hint)
-            }
-        }
+        let reason = match &self {
+            Self::Refused(refusal) => return refusal.clone(),
+            Self::Superseded { .. } => refusal::SUPERSEDED,
+            Self::Newer { .. } => refusal::NEWER_BOARD,
+            Self::NoThread(_) => refusal::NO_THREAD,
+            Self::Gone => refusal::CLOSED_BOARD,
+            Self::NotAFile { .. } => refusal::NO_FILE,
+            Self::Open(cause) => return refusal::UNOPENED_BOARD.fill(&[&cause.kind()]),
+            Self::Sqlite(cause) => return reason(cause).fill(&[]),
+        };
+        reason.told(&self)
     }
 }
 
-fn reason(cause: &rusqlite::Error) -> (&'static str, &'static str) {
+fn reason(cause: &rusqlite::Error) -> Reason {
     match cause.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => ("the disk is full", "free some space, then call again"),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => (
-            "its file or folder cannot be written",
-            "make the repository's git folder writable, then call again",
-        ),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            ("another server is writing", "call again")
+        Some(ErrorCode::DiskFull) => refusal::FULL_DISK,
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            refusal::UNWRITABLE_BOARD
         }
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => (
-            "its file was damaged and has been moved aside",
-            "call again",
-        ),
-        _ => (
-            "its disk failed",
-            "look into `.ai/local/state/mcp/server.log`",
-        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => refusal::BUSY_BOARD,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => refusal::DAMAGED_BOARD,
+        _ => refusal::FAILED_BOARD,
     }
 }

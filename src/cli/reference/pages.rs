@@ -13,6 +13,7 @@ use crate::http::problem;
 use crate::mcp::{ErrorCode, Revision};
 use crate::registry::call::RefusalCode;
 use crate::registry::catalog::Registry;
+use crate::registry::refusal;
 
 /// `openapi.json`.
 #[must_use]
@@ -152,6 +153,15 @@ pub fn errors() -> String {
         })
         .collect();
     text.push_str(&table(&["code", "meaning", "hint", "exit"], &rows));
+    text.push_str("`…` stands for what only the moment knows; a hint then names it too.\n\n");
+    let rows: Vec<Vec<String>> = refusal::ALL
+        .iter()
+        .map(|reason| {
+            let word = code(Some(reason.code().as_str()));
+            vec![word, reason.text().to_owned(), reason.hint().to_owned()]
+        })
+        .collect();
+    text.push_str(&table(&["code", "text", "hint"], &rows));
     text.push_str("## JSON-RPC\n\n");
     let rows: Vec<Vec<String>> = ErrorCode::ALL.iter().map(|each| json_rpc(*each)).collect();
     text.push_str(&table(&["code", "meaning", "hint"], &rows));

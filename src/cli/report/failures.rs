@@ -2,7 +2,7 @@
 //!
 //! A text and its hint are written once, here, and the reference prints them from here. No command can fail in any other
 //! words, since only a [`Kind`] makes a [`Failure`]; what a server refuses has tables of its own
-//! ([`crate::registry::call::RefusalCode`], [`mod@crate::http::problem`]).
+//! ([`mod@crate::registry::refusal`], [`mod@crate::http::problem`]).
 
 use std::error::Error;
 use std::fmt::Display;

@@ -194,7 +194,7 @@ pub(super) fn refuse(found: &Found, id: Option<&Id>) -> Response {
                 "nobody can tell whether the session has ended: {}",
                 refusal.message
             ),
-            Some(&json!({ "code": refusal.code.as_str(), "hint": refusal.hint })),
+            Some(&json!({ "code": refusal.code().as_str(), "hint": refusal.hint })),
         ),
         Found::Full => answer::refused(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -84,7 +84,7 @@ fn a_panic_is_an_answer_and_nothing_else() {
     let registry = registry();
     for id in ["test.panic", "test.panic_late", "test.panic_first"] {
         let refusal = run(&registry, id, json!({})).unwrap_err();
-        assert_eq!(refusal.code, RefusalCode::Internal);
+        assert_eq!(refusal.code(), RefusalCode::Internal);
         assert!(
             refusal.message.contains(id) && refusal.message.contains("bug"),
             "{refusal}"
@@ -99,7 +99,7 @@ fn a_panic_is_an_answer_and_nothing_else() {
 #[test]
 fn arguments_are_checked_before_the_code_runs() {
     let refusal = run(&registry(), "test.panic", json!({"n": "x"})).unwrap_err();
-    assert_eq!(refusal.code, RefusalCode::InvalidInput);
+    assert_eq!(refusal.code(), RefusalCode::InvalidInput);
     assert_eq!(
         refusal.message,
         "argument `n` is a string of 1 characters: expected an integer"
@@ -113,7 +113,7 @@ fn arguments_are_checked_before_the_code_runs() {
 #[test]
 fn an_answer_that_does_not_fit_is_a_bug_and_says_so() {
     let refusal = run(&registry(), "test.echo", json!({})).unwrap_err();
-    assert_eq!(refusal.code, RefusalCode::Internal);
+    assert_eq!(refusal.code(), RefusalCode::Internal);
 }
 
 #[test]

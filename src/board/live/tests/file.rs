@@ -42,7 +42,7 @@ fn a_key_runs_its_effect_once_across_owners() {
             .once(Some(key(1, "other")), effect(&runs))
             .await
             .unwrap_err();
-        assert_eq!(other.code, RefusalCode::Conflict);
+        assert_eq!(other.code(), RefusalCode::Conflict);
         // What is refused leaves neither effect nor key.
         let refused = second
             .once(Some(key(2, "d")), |effect| {
@@ -53,7 +53,7 @@ fn a_key_runs_its_effect_once_across_owners() {
                 )))
             })
             .await;
-        assert_eq!(refused.unwrap_err().code, RefusalCode::NotFound);
+        assert_eq!(refused.unwrap_err().code(), RefusalCode::NotFound);
         assert_eq!(lines(Arc::clone(&second)).await, 1);
         second.acknowledge("peer", 1);
         assert_eq!(
@@ -80,7 +80,7 @@ fn a_superseded_owner_writes_nothing_and_says_so() {
             })
             .await;
         let refusal = late.unwrap_err();
-        assert_eq!(refusal.code, RefusalCode::Unavailable);
+        assert_eq!(refusal.code(), RefusalCode::Unavailable);
         assert!(
             refusal.message.contains("superseded by epoch 5"),
             "{refusal}"
@@ -106,7 +106,7 @@ fn a_panicking_effect_stops_nothing() {
     run(async {
         let board = memory();
         let refusal = board.once(None, |_| panic!("inside")).await.unwrap_err();
-        assert_eq!(refusal.code, RefusalCode::Internal);
+        assert_eq!(refusal.code(), RefusalCode::Internal);
         assert_eq!(board.once(None, |_| Ok(Value::Null)).await, Ok(Value::Null));
     });
 }
@@ -148,7 +148,7 @@ fn a_newer_file_is_left_alone() {
             .once(Some(key(1, "d")), |_| Ok(Value::Null))
             .await
             .unwrap_err();
-        assert_eq!(refusal.code, RefusalCode::Unavailable);
+        assert_eq!(refusal.code(), RefusalCode::Unavailable);
         assert!(refusal.message.contains("version 99"), "{refusal}");
     });
 }
@@ -171,7 +171,7 @@ fn without_a_file_links_are_served_from_memory() {
             .announce(&direct, draft("lost", &["a"]))
             .await
             .unwrap_err();
-        assert_eq!(refusal.code, RefusalCode::Unavailable);
+        assert_eq!(refusal.code(), RefusalCode::Unavailable);
         assert!(refusal.hint.is_some());
         assert!(
             !refusal

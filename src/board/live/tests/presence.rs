@@ -153,7 +153,7 @@ fn a_handle_is_a_secret_and_survives_a_change_of_owner() {
             ..draft("forged", &["b"])
         };
         assert_eq!(
-            first.announce(&direct, forged).await.unwrap_err().code,
+            first.announce(&direct, forged).await.unwrap_err().code(),
             RefusalCode::NotFound
         );
         // On a link the link's identity wins.
@@ -362,7 +362,7 @@ fn a_refused_announcement_of_a_session_leaves_nothing_behind() {
             ..draft("x", &["a"])
         };
         let refusal = first.announce(&session, draft).await.unwrap_err();
-        assert_eq!(refusal.code, RefusalCode::InvalidInput);
+        assert_eq!(refusal.code(), RefusalCode::InvalidInput);
         first.leave(session.peer.unwrap());
         first.kept().await;
         let second = board(&folder.file());
