@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
-use super::error_code::ErrorCode;
+use super::failure::{self, Failure};
 use super::logging;
-use super::reply::{Failure, Outcome, Success};
+use super::reply::{Outcome, Success};
 use super::session::Session;
 use super::state;
 use crate::registry::client::{Answers, Port};
@@ -78,12 +78,8 @@ impl Asking {
             Wanting::Capability(_) if !self.modern => None,
             Wanting::Capability(wish) => {
                 let name = wish.capability();
-                let mut failure = Failure::new(
-                    ErrorCode::MissingCapability,
-                    format!("this needs a client with the capability `{name}`"),
-                );
-                failure.data = Some(json!({ "requiredCapabilities": { name: {} } }));
-                Some(Err(failure))
+                let data = json!({ "requiredCapabilities": { name: {} } });
+                Some(Err(failure::UNABLE.fill(&[&name]).data(data)))
             }
             Wanting::Input(asks) => {
                 let mut requests = Map::new();
@@ -183,7 +179,7 @@ fn given(engine: &Engine, turn: &Turn<'_>, id: &str) -> Result<Map<String, Value
                 let request = state::request(id, params);
                 engine.about.seal.open(&request, state)
             })
-            .ok_or_else(|| Failure::params("`requestState` is none that this request got"))?,
+            .ok_or_else(|| failure::FOREIGN_STATE.fill(&[]))?,
     };
     match params.get("inputResponses") {
         None => {}
@@ -191,7 +187,7 @@ fn given(engine: &Engine, turn: &Turn<'_>, id: &str) -> Result<Map<String, Value
             let answers = answers.iter().filter(|(_, answer)| answer.is_object());
             given.extend(answers.map(|(key, answer)| (key.clone(), answer.clone())));
         }
-        Some(_) => return Err(Failure::params("`inputResponses` is not an object")),
+        Some(_) => return Err(failure::NO_RESPONSES.fill(&[])),
     }
     Ok(given)
 }

@@ -6,11 +6,13 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::error_code::ErrorCode;
-use super::reply::{Failure, Outcome, Reply};
+use super::failure::{self, Failure};
+use super::reply::{Outcome, Reply, unsupported};
 use super::revision::Revision;
 use super::session::Session;
 use super::state::Seal;
 use crate::floor::jsonrpc::{Frame, FrameError, Id, Kind};
+use crate::floor::text::shown;
 use crate::floor::turns::Turns;
 use crate::registry::{Changes, Delivery, Presence, Registry};
 
@@ -189,7 +191,10 @@ impl Engine {
         };
         let number = request.number;
         let running = session.begin(number);
-        let read = request.frame.read_params().map_err(Failure::params);
+        let read = request
+            .frame
+            .read_params()
+            .map_err(|error| failure::UNREAD.told(error));
         let opened = read.and_then(|params| Ok((self.era(session, &request, method)?, params)));
         let (revision, params) = match opened {
             Ok(opened) => opened,
@@ -215,9 +220,7 @@ impl Engine {
     fn era(&self, session: &Session, request: &Request, method: &str) -> Result<Revision, Failure> {
         let Some(named) = request.frame.revision() else {
             if matches!(method, "server/discover" | "subscriptions/listen") {
-                return Err(Failure::params(format!(
-                    "`{method}` needs `_meta` with `io.modelcontextprotocol/protocolVersion`"
-                )));
+                return Err(failure::NO_VERSION.fill(&[&method]));
             }
             return Ok(session.revision().unwrap_or(Revision::NEWEST_LEGACY));
         };
@@ -226,7 +229,7 @@ impl Engine {
                 self.meet(session, &request.frame, method)?;
                 Ok(revision)
             }
-            _ => Err(Failure::unsupported(named)),
+            _ => Err(unsupported(named)),
         }
     }
 
@@ -256,7 +259,7 @@ impl Engine {
             "prompts/get" => self.get_prompt(turn, token).await,
             "completion/complete" => self.complete_argument(&turn),
             "resources/read" => self.read_resource(turn, token).await,
-            _ => Err(Failure::unknown_method(method)),
+            _ => Err(failure::UNKNOWN_METHOD.fill(&[&shown(method, 64)])),
         }
     }
 }

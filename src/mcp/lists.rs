@@ -7,9 +7,10 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
+use super::failure;
 use super::icons;
 use super::opening::LIST_TTL_MS;
-use super::reply::{Failure, Outcome, Success};
+use super::reply::{Outcome, Success};
 use super::revision::Revision;
 use crate::floor::limits::PAGE;
 
@@ -48,10 +49,10 @@ impl Engine {
         let cursor = match turn.params.get("cursor") {
             None | Some(Value::Null) => None,
             Some(Value::String(cursor)) => Some(cursor.as_str()),
-            Some(_) => return Err(Failure::params("`cursor` is not a string")),
+            Some(_) => return Err(failure::NO_CURSOR.fill(&[])),
         };
-        let (mut items, next) = page(items, name, cursor, PAGE)
-            .ok_or_else(|| Failure::params("`cursor` is none that this server gave"))?;
+        let (mut items, next) =
+            page(items, name, cursor, PAGE).ok_or_else(|| failure::FOREIGN_CURSOR.fill(&[]))?;
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
             for (key, since) in KEYS {
                 if turn.revision < since {

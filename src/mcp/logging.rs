@@ -5,8 +5,9 @@
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
+use super::failure::{self, Failure};
 use super::outbound::Message;
-use super::reply::{Failure, Keep, Outcome, Success};
+use super::reply::{Keep, Outcome, Success};
 use super::session::Session;
 use crate::floor::jsonrpc;
 use crate::registry::Level;
@@ -22,7 +23,7 @@ impl Engine {
     pub(super) fn set_level(turn: &Turn<'_>) -> Outcome {
         let level = turn.params.get("level").and_then(Value::as_str);
         let Some(level) = level.and_then(Level::parse) else {
-            return Err(Failure::params("`level` is no log level"));
+            return Err(failure::NO_LEVEL.fill(&[]));
         };
         turn.session.state().level = Some(level);
         let keep = Keep::Slot("logging/setLevel".to_owned());
@@ -38,9 +39,7 @@ pub(super) fn wanted(turn: &Turn<'_>) -> Result<Option<Level>, Failure> {
     match turn.params.pointer(META_LEVEL) {
         None => Ok(None),
         Some(level) => match level.as_str().and_then(Level::parse) {
-            None => Err(Failure::params(
-                "`io.modelcontextprotocol/logLevel` is no log level",
-            )),
+            None => Err(failure::NO_LOG_LEVEL.fill(&[])),
             level => Ok(level),
         },
     }

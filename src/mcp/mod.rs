@@ -15,6 +15,7 @@ pub mod batch;
 mod blocks;
 mod engine;
 mod error_code;
+pub mod failure;
 mod icons;
 mod kept;
 mod lists;

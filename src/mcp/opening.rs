@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Standing, Turn};
-use super::error_code::ErrorCode;
+use super::failure::{self, Failure};
 use super::icons;
 use super::kept::abilities;
-use super::reply::{Failure, Keep, Outcome, Success};
+use super::reply::{Keep, Outcome, Success};
 use super::revision::Revision;
 use super::session::Session;
 use crate::floor::jsonrpc::Frame;
@@ -23,8 +23,7 @@ pub(super) const LIST_TTL_MS: u64 = 300_000;
 impl Engine {
     pub(super) fn initialize(&self, turn: &Turn<'_>) -> Outcome {
         if !self.about.admission.admits() {
-            let message = "this server has lost its lease and takes no sessions any more";
-            return Err(Failure::new(ErrorCode::NotOwner, message));
+            return Err(failure::NO_SESSIONS.fill(&[]));
         }
         let asked = turn.params.get("protocolVersion").and_then(Value::as_str);
         let revision = Revision::negotiate(asked);
@@ -82,14 +81,11 @@ impl Engine {
         let meta = params.get("_meta").cloned().unwrap_or_default();
         let key = |name: &str| meta.get(format!("io.modelcontextprotocol/{name}"));
         if !key("clientCapabilities").is_some_and(Value::is_object) {
-            return Err(Failure::params(
-                "`_meta` needs `io.modelcontextprotocol/clientCapabilities`, an object",
-            ));
+            return Err(failure::NO_ABILITIES.fill(&[]));
         }
         if method != "server/discover" && !session.state().entered && !self.about.admission.admits()
         {
-            let message = "this server has lost its lease and takes no sessions any more";
-            return Err(Failure::new(ErrorCode::NotOwner, message));
+            return Err(failure::NO_SESSIONS.fill(&[]));
         }
         let enters = {
             let mut state = session.state();

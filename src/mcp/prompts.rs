@@ -5,8 +5,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::blocks::fitting;
 use super::engine::{Engine, Turn};
-use super::reply::{Failure, Outcome, Success};
-use super::tools::protocol_error;
+use super::failure::{self, Failure};
+use super::reply::{Outcome, Success};
 use crate::floor::limits::COMPLETIONS;
 use crate::floor::text::shown;
 use crate::registry::Capability;
@@ -14,15 +14,15 @@ use crate::registry::Capability;
 impl Engine {
     pub(super) async fn get_prompt(&self, turn: Turn<'_>, token: &CancellationToken) -> Outcome {
         let Some(name) = turn.params.get("name").and_then(Value::as_str) else {
-            return Err(Failure::params("`name` is missing or not a string"));
+            return Err(failure::NO_NAME.fill(&[]));
         };
         let Some(capability) = self.registry.by_prompt(name) else {
-            return Err(unknown("prompt", name));
+            return Err(failure::UNKNOWN_PROMPT.fill(&[&shown(name, 64)]));
         };
         let arguments = match turn.params.get("arguments") {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments.clone(),
-            Some(_) => return Err(Failure::params("`arguments` is not an object")),
+            Some(_) => return Err(failure::NO_ARGUMENTS.fill(&[])),
         };
         match self.call(capability, &turn, arguments, token).await {
             Ok(Ok(Value::Object(mut result))) => {
@@ -33,8 +33,8 @@ impl Engine {
                 result.insert("description".to_owned(), json!(capability.description));
                 Ok(Success::new(self.finish(turn.revision, result, None)))
             }
-            Ok(Ok(_)) => Err(Failure::params("the prompt has no messages")),
-            Ok(Err(refusal)) => Err(protocol_error(&refusal)),
+            Ok(Ok(_)) => Err(failure::NO_MESSAGES.fill(&[])),
+            Ok(Err(refusal)) => Err(Failure::refused(&refusal)),
             Err(early) => *early,
         }
     }
@@ -46,22 +46,18 @@ impl Engine {
             (Some("ref/prompt"), Some(name), _) => self
                 .registry
                 .by_prompt(name)
-                .ok_or_else(|| unknown("prompt", name))?,
+                .ok_or_else(|| failure::UNKNOWN_PROMPT.fill(&[&shown(name, 64)]))?,
             (Some("ref/resource"), _, Some(uri)) => self
                 .registry
                 .by_template(uri)
-                .ok_or_else(|| unknown("resource template", uri))?,
+                .ok_or_else(|| failure::UNKNOWN_TEMPLATE.fill(&[&shown(uri, 64)]))?,
             _ => {
-                return Err(Failure::params(
-                    "`ref` names no prompt and no resource template",
-                ));
+                return Err(failure::NO_REFERENCE.fill(&[]));
             }
         };
         let (Some(argument), Some(begun)) = (text("/argument/name"), text("/argument/value"))
         else {
-            return Err(Failure::params(
-                "`argument` needs `name` and `value`, both strings",
-            ));
+            return Err(failure::NO_ARGUMENT.fill(&[]));
         };
         let mut values = known_values(capability, argument);
         values.retain(|value| value.starts_with(begun));
@@ -99,9 +95,4 @@ fn known_values<'a>(capability: &'a Capability, argument: &str) -> Vec<&'a str> 
         }
     }
     values
-}
-
-fn unknown(what: &str, name: &str) -> Failure {
-    let known = shown(name, 64);
-    Failure::params(format!("unknown {what} `{known}`"))
 }

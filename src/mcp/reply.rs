@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error_code::ErrorCode;
+use super::failure::{self, Failure};
 use super::revision::Revision;
 use crate::floor::jsonrpc::{self, Id};
 use crate::floor::limits::FRAME_BYTES;
-use crate::floor::text::shown;
 
 /// What a bridge does with the frame that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,47 +109,12 @@ impl Success {
     }
 }
 
-/// A protocol error.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) code: ErrorCode,
-    pub(super) message: String,
-    pub(super) data: Option<Value>,
-}
-
-impl Failure {
-    pub(super) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-        }
-    }
-
-    pub(super) fn params(message: impl Into<String>) -> Self {
-        Self::new(ErrorCode::InvalidParams, message)
-    }
-
-    pub(super) fn unknown_method(method: &str) -> Self {
-        Self::new(
-            ErrorCode::MethodNotFound,
-            format!("unknown method `{}`", quoted(method)),
-        )
-    }
-
-    pub(super) fn unsupported(requested: &str) -> Self {
-        let supported: Vec<&str> = Revision::ALL.into_iter().map(Revision::as_str).collect();
-        Self {
-            code: ErrorCode::UnsupportedRevision,
-            message: "this protocol version is not spoken here".to_owned(),
-            data: Some(json!({ "supported": supported, "requested": requested })),
-        }
-    }
-}
-
-/// Shortens a client's word for a message and takes its control characters out.
-fn quoted(word: &str) -> String {
-    shown(word, 64)
+/// Fails with the revisions that are spoken.
+pub(super) fn unsupported(requested: &str) -> Failure {
+    let supported: Vec<&str> = Revision::ALL.into_iter().map(Revision::as_str).collect();
+    failure::UNSUPPORTED
+        .fill(&[])
+        .data(json!({ "supported": supported, "requested": requested }))
 }
 
 impl Reply {
@@ -159,7 +124,7 @@ impl Reply {
             Ok(success) => {
                 let json = jsonrpc::result(id, &success.result);
                 let fits = json.len() <= FRAME_BYTES;
-                let message = "the answer is larger than a frame may be, ask for less";
+                let message = failure::LARGE_ANSWER.text();
                 Self {
                     json: if fits {
                         json
@@ -173,18 +138,16 @@ impl Reply {
                     negotiated: success.negotiated,
                 }
             }
-            Err(failure) => Self {
-                json: jsonrpc::error(
-                    Some(id),
-                    failure.code.number(revision),
-                    &failure.message,
-                    failure.data.as_ref(),
-                ),
-                keep: None,
-                receipt: false,
-                error: Some(failure.code),
-                negotiated: None,
-            },
+            Err(failure) => {
+                let (code, message, data) = failure.into_parts();
+                Self {
+                    json: jsonrpc::error(Some(id), code.number(revision), &message, data.as_ref()),
+                    keep: None,
+                    receipt: false,
+                    error: Some(code),
+                    negotiated: None,
+                }
+            }
         }
     }
 

@@ -9,9 +9,9 @@ use std::future;
 use serde_json::{Map, Value, json};
 
 use super::engine::{Engine, Turn};
-use super::error_code::ErrorCode;
+use super::failure;
 use super::outbound::Message;
-use super::reply::{Failure, Keep, Outcome, Success};
+use super::reply::{Keep, Outcome, Success};
 use super::session::Session;
 use super::tools::{unknown_resource, uri_of};
 use crate::floor::jsonrpc;
@@ -66,13 +66,10 @@ impl Engine {
     /// Opens a subscription, acknowledges it first, and then stays until it is cancelled.
     pub(super) async fn listen(&self, turn: &Turn<'_>) -> Outcome {
         if turn.session.open_listens() >= LISTENS {
-            let message = format!("{LISTENS} subscriptions are open already: cancel one");
-            return Err(Failure::new(ErrorCode::InvalidRequest, message));
+            return Err(failure::MANY_LISTENS.fill(&[&LISTENS]));
         }
         let Some(filter) = turn.params.get("notifications").and_then(Value::as_object) else {
-            return Err(Failure::params(
-                "`notifications` is missing or not an object",
-            ));
+            return Err(failure::NO_FILTER.fill(&[]));
         };
         let wants = |key: &str| filter.get(key).and_then(Value::as_bool).unwrap_or(false);
         let uris = filter

@@ -9,33 +9,31 @@ use tokio_util::sync::CancellationToken;
 use super::asking::Asking;
 use super::blocks::fitting;
 use super::engine::{Engine, Standing, Turn};
-use super::error_code::ErrorCode;
+use super::failure::{self, Failure};
 use super::outbound::Message;
-use super::reply::{Block, Body, Failure, Keep, Outcome, Success, ToolResult};
+use super::reply::{Block, Body, Keep, Outcome, Success, ToolResult};
 use super::revision::Revision;
 use crate::floor::text::shown;
 use crate::floor::{hex, jsonrpc};
 use crate::registry::{
-    Answer, Call, Capability, Client, Delivery, Form, Kind, OnceKey, Progress, Refusal,
-    RefusalCode, Retry, refusal, takes_key,
+    Answer, Call, Capability, Client, Delivery, Form, Kind, OnceKey, Progress, RefusalCode, Retry,
+    refusal, takes_key,
 };
 
 impl Engine {
     pub(super) async fn call_tool(&self, turn: Turn<'_>, token: &CancellationToken) -> Outcome {
         let Some(name) = turn.params.get("name").and_then(Value::as_str) else {
-            return Err(Failure::params("`name` is missing or not a string"));
+            return Err(failure::NO_NAME.fill(&[]));
         };
         let Some(capability) = self.registry.by_tool(name) else {
             let known = shown(name, 64);
             // Its bridge may be of a build that has it, and the client may know it from an earlier owner.
-            return Err(Failure::params(format!(
-                "unknown tool `{known}`\nhint: tools/list names the tools of the server that serves now"
-            )));
+            return Err(failure::UNKNOWN_TOOL.fill(&[&known]));
         };
         let arguments = match turn.params.get("arguments") {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments.clone(),
-            Some(_) => return Err(Failure::params("`arguments` is not an object")),
+            Some(_) => return Err(failure::NO_ARGUMENTS.fill(&[])),
         };
         let slot = capability.retain.and_then(|retain| retain(&arguments));
         let answer = match self.call(capability, &turn, arguments, token).await {
@@ -77,7 +75,7 @@ impl Engine {
                     Some((0, "private")),
                 )))
             }
-            Err(refusal) => Err(protocol_error(&refusal)),
+            Err(refusal) => Err(Failure::refused(&refusal)),
         }
     }
 
@@ -90,10 +88,7 @@ impl Engine {
         token: &CancellationToken,
     ) -> Result<Answer, Box<Outcome>> {
         if capability.kind == Kind::Command && !self.about.admission.admits() {
-            return Err(Box::new(Err(Failure::new(
-                ErrorCode::NotOwner,
-                "this server has lost its lease and takes no commands any more",
-            ))));
+            return Err(Box::new(Err(failure::NO_COMMANDS.fill(&[]))));
         }
         let asking =
             Asking::new(self, turn, capability).map_err(|failure| Box::new(Err(failure)))?;
@@ -189,7 +184,7 @@ impl Engine {
                 }
             }
             Err(refusal) if refusal.code() == RefusalCode::Internal => {
-                return Err(protocol_error(&refusal));
+                return Err(Failure::refused(&refusal));
             }
             Err(refusal) => {
                 let mut text = refusal.message.clone();
@@ -242,29 +237,12 @@ fn contents(uri: &str, form: Form, value: &Value) -> Value {
 /// Reads `params.uri`.
 pub(super) fn uri_of(params: &Value) -> Result<&str, Failure> {
     let uri = params.get("uri").and_then(Value::as_str);
-    uri.ok_or_else(|| Failure::params("`uri` is missing or not a string"))
+    uri.ok_or_else(|| failure::NO_URI.fill(&[]))
 }
 
 /// The error for a resource that does not exist.
 pub(super) fn unknown_resource(uri: &str) -> Failure {
-    let mut failure = Failure::new(ErrorCode::ResourceNotFound, "no such resource");
-    failure.data = Some(json!({ "uri": uri }));
-    failure
-}
-
-pub(super) fn protocol_error(refusal: &Refusal) -> Failure {
-    let code = match refusal.code() {
-        RefusalCode::InvalidInput => ErrorCode::InvalidParams,
-        RefusalCode::NotFound => ErrorCode::ResourceNotFound,
-        RefusalCode::Conflict
-        | RefusalCode::Refused
-        | RefusalCode::Unavailable
-        | RefusalCode::OutcomeUnknown
-        | RefusalCode::Internal => ErrorCode::Internal,
-    };
-    let mut failure = Failure::new(code, refusal.message.clone());
-    failure.data = Some(json!({ "code": refusal.code().as_str(), "hint": refusal.hint }));
-    failure
+    failure::NO_RESOURCE.fill(&[]).data(json!({ "uri": uri }))
 }
 
 /// Progress goes to the client that gave a token, and never goes back.

@@ -14,9 +14,7 @@ fn rows() -> Vec<[String; 3]> {
     let page = fs::read_to_string(page).unwrap();
     let cells = |line: &str| -> Option<[String; 3]> {
         let cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
-        let cells: Vec<String> = cells
-            .map(|cell| cell.trim_matches('`').to_owned())
-            .collect();
+        let cells: Vec<String> = cells.map(str::to_owned).collect();
         cells.try_into().ok()
     };
     page.lines().filter_map(cells).collect()
@@ -27,7 +25,7 @@ fn stands(code: &str, text: &str) {
     let known = rows();
     let row = known
         .iter()
-        .find(|[word, row, _]| word == code && gaps::fits(row, text));
+        .find(|[words, row, _]| words.contains(code) && gaps::fits(row, text));
     assert!(row.is_some(), "no row of {code} says {text:?}");
 }
 
@@ -57,5 +55,29 @@ fn a_refused_call_says_what_the_reference_says_and_what_helps() {
             .unwrap_or_else(|| panic!("{said:?} names nothing that helps"));
         stands(code.unwrap(), text);
         assert!(!hint.is_empty(), "{said}");
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_served_is_answered_in_the_words_of_the_reference() {
+    let repository = Repository::new();
+    let client = repository.attached("client");
+    for (method, params) in [
+        ("no/such", json!({})),
+        ("tools/call", json!({})),
+        ("tools/call", json!({ "name": "no_such" })),
+        ("tools/list", json!({ "cursor": 1 })),
+        ("tools/list", json!({ "cursor": "no" })),
+        ("prompts/get", json!({ "name": "no" })),
+        ("resources/read", json!({})),
+        ("resources/read", json!({ "uri": "no:such" })),
+        ("logging/setLevel", json!({ "level": "loud" })),
+        ("server/discover", json!({})),
+    ] {
+        let answer = client.request(method, &params);
+        let code = answer["error"]["code"].to_string();
+        let said = answer["error"]["message"].as_str();
+        let said = said.unwrap_or_else(|| panic!("{method} {params}: {answer}"));
+        stands(&code, said.lines().next().unwrap());
     }
 }

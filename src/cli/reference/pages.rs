@@ -10,7 +10,7 @@ use crate::cli::report::{Exit, failures};
 use crate::cli::settings::{Reader, VARIABLES};
 use crate::floor::{gaps, limits};
 use crate::http::problem;
-use crate::mcp::{ErrorCode, Revision};
+use crate::mcp::{ErrorCode, Revision, failure};
 use crate::registry::call::RefusalCode;
 use crate::registry::catalog::Registry;
 use crate::registry::refusal;
@@ -165,6 +165,16 @@ pub fn errors() -> String {
     text.push_str("## JSON-RPC\n\n");
     let rows: Vec<Vec<String>> = ErrorCode::ALL.iter().map(|each| json_rpc(*each)).collect();
     text.push_str(&table(&["code", "meaning", "hint"], &rows));
+    let rows: Vec<Vec<String>> = failure::ALL
+        .iter()
+        .map(|fault| {
+            let number = json_rpc(fault.code()).swap_remove(0);
+            // The hint of a text that has its own on a second line is not said twice.
+            let said = fault.text().lines().next().unwrap_or_default();
+            vec![number, said.to_owned(), fault.hint().to_owned()]
+        })
+        .collect();
+    text.push_str(&table(&["code", "text", "hint"], &rows));
     text.push_str("## HTTP\n\n");
     let rows: Vec<Vec<String>> = problem::table()
         .map(|(word, status, title, hint)| {
