@@ -9,7 +9,7 @@ use super::call::{Answer, Call};
 use super::capability::{Capability, Handler};
 use super::refusal;
 
-/// Runs `call` and answers; a panic becomes [`RefusalCode::Internal`] and a line in the log.
+/// Runs `call` and answers; a panic becomes [`refusal::PANICKED`] and a line in the log.
 ///
 /// Cancel safety: dropping the future drops the handler's future.
 pub(super) async fn run(capability: &Capability, call: Call) -> Answer {
