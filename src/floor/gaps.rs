@@ -24,6 +24,14 @@ pub fn fill(text: &str, values: &[&dyn Display]) -> String {
     filled
 }
 
+/// What somebody else has said, where `text` describes it: anything else is a mistake of the caller, which a debug build
+/// ends with.
+#[must_use]
+pub fn told(text: &str, said: String) -> String {
+    debug_assert!(fits(text, &said), "{said:?} is not {text:?}");
+    said
+}
+
 /// Whether `filled` is `text` with something in its gaps.
 #[must_use]
 pub fn fits(text: &str, filled: &str) -> bool {
@@ -42,6 +50,25 @@ pub fn fits(text: &str, filled: &str) -> bool {
         }
     }
     rest.ends_with(last)
+}
+
+/// What holds for the rows of every such table: text and hint.
+///
+/// # Panics
+///
+/// Where a row is not like that: it is a test's.
+#[cfg(test)]
+pub fn holds_for<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    let mut seen = std::collections::HashSet::new();
+    for (text, hint) in rows {
+        let open = text == GAP.to_string();
+        assert!(seen.insert(text) || open, "{text} stands twice");
+        assert!(!text.starts_with(char::is_uppercase), "{text}");
+        assert!(!text.ends_with('.'), "{text}");
+        assert!(!hint.is_empty() && !hint.ends_with('.'), "{text}: {hint}");
+        assert!(!hint.contains(GAP), "{text}: {hint}");
+    }
+    assert!(!seen.is_empty());
 }
 
 #[cfg(test)]

@@ -7,12 +7,53 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 
 use super::limits::TURN;
+
+/// Who holds the thread for less than one part in so many of the time gives nobody way.
+const SHARE: u32 = 4;
+
+/// How long one of them has held the thread, since it last gave way or had the thread for little of the time.
+#[derive(Debug)]
+pub struct Held {
+    since: Instant,
+    time: Duration,
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Self {
+            since: Instant::now(),
+            time: Duration::ZERO,
+        }
+    }
+}
+
+impl Held {
+    /// Begins a piece of work; what it returns goes to [`Held::end`].
+    pub fn begin(&mut self) -> Instant {
+        let begin = Instant::now();
+        if begin.duration_since(self.since) > SHARE * TURN {
+            (self.since, self.time) = (begin, Duration::ZERO);
+        }
+        begin
+    }
+
+    /// Counts the piece of work that began then.
+    pub fn end(&mut self, begin: Instant) {
+        self.time += begin.elapsed();
+    }
+
+    /// Whether it is time to give way.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.time >= TURN
+    }
+}
 
 /// The row in which they stand, in the order in which they came.
 #[derive(Debug)]
@@ -25,12 +66,14 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Lets everybody else run, those who stand in the row already one round each; for somebody who has held the thread
-    /// for a [`TURN`].
-    pub async fn give_way(&self) {
-        // The row is never closed, and without one there is nobody to wait for.
-        let _turn = self.0.acquire().await;
-        yield_now().await;
+    /// Lets everybody else run, those who stand in the row already one round each, where `held` is long.
+    pub async fn give_way(&self, held: &mut Held) {
+        if held.is_long() {
+            // The row is never closed, and without one there is nobody to wait for.
+            let _turn = self.0.acquire().await;
+            yield_now().await;
+            *held = Held::default();
+        }
     }
 
     /// Runs work of which nobody knows how long it will hold the thread. Its first poll, in which whatever answers at once
@@ -59,7 +102,7 @@ mod tests {
 
     use tokio::task::{LocalSet, yield_now};
 
-    use super::Turns;
+    use super::{Held, Turns};
     use crate::floor::limits::TURN;
 
     const HEAVY: usize = 20;
@@ -107,9 +150,16 @@ mod tests {
         // The one that goes on, and the next one, which is woken as that one ends.
         assert!(calls.await <= 2);
         let links = longest_round(|turns, held| async move {
+            // As after a first piece of work.
+            let mut own = Held {
+                time: TURN,
+                ..Held::default()
+            };
             for _ in 0..TIMES {
-                turns.give_way().await;
+                turns.give_way(&mut own).await;
+                let begin = own.begin();
                 hold(&held);
+                own.end(begin);
             }
         });
         assert!(links.await <= 2);

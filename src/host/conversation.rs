@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use std::future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -22,15 +21,13 @@ use super::links::{Ending, Links};
 use super::messages::Messages;
 use crate::bridge::wire::{Reader, Writer};
 use crate::floor::jsonrpc::{self, Frame};
-use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, LAST_LINES, OUTBOUND_BYTES, TURN};
+use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, LAST_LINES, OUTBOUND_BYTES};
 use crate::floor::text::shown;
+use crate::floor::turns::Held;
 use crate::link::handshake::Auth;
 use crate::link::line::{Line, Verb};
 use crate::mcp::{ErrorCode, Keep, Message, Reply, Request, Revision, Session};
 use crate::registry::{Caller, Delivery, News, PeerId, Transport};
-
-/// A link that has the thread for less than one part in so many of the time gives nobody way.
-const SHARE: u32 = 4;
 
 /// How a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +54,8 @@ pub(super) struct Conversation {
     /// Frames that wait for a place among the running ones.
     waiting: VecDeque<Line>,
     waiting_bytes: usize,
-    /// How long frames were being started, since others had their turn or since then.
-    spent: Duration,
-    since: Instant,
+    /// How long starting frames has held the thread.
+    held: Held,
     last_taken: u64,
     /// The client knows another registry than ours.
     lists_differ: bool,
@@ -119,8 +115,7 @@ impl Conversation {
             running: JoinSet::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            spent: Duration::ZERO,
-            since: Instant::now(),
+            held: Held::default(),
             last_taken: 0,
             lists_differ,
         }
@@ -132,11 +127,9 @@ impl Conversation {
         loop {
             self.messages.pass_on(&mut self.writer);
             self.start_waiting();
-            if self.spent >= TURN {
-                // What answers at once holds the thread meanwhile: other links and their pings have their turn.
-                self.links.engine().turns().give_way().await;
-                self.spent = Duration::ZERO;
-            }
+            // What answers at once holds the thread meanwhile: other links and their pings have their turn.
+            let turns = self.links.engine().turns();
+            turns.give_way(&mut self.held).await;
             let more = !self.waiting.is_empty() && self.has_room();
             let event = tokio::select! {
                 biased;
@@ -224,17 +217,14 @@ impl Conversation {
 
     /// Starts frames that wait, as far as there is room for their answers and others had their turn.
     fn start_waiting(&mut self) {
-        while self.spent < TURN && self.has_room() {
+        while !self.held.is_long() && self.has_room() {
             let Some(line) = self.waiting.pop_front() else {
                 return;
             };
             self.waiting_bytes -= line.cost();
-            let begin = Instant::now();
-            if begin.duration_since(self.since) > SHARE * TURN {
-                (self.since, self.spent) = (begin, Duration::ZERO);
-            }
+            let begin = self.held.begin();
             self.start(line);
-            self.spent += begin.elapsed();
+            self.held.end(begin);
         }
     }
 

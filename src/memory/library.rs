@@ -12,32 +12,26 @@
 
 mod differ;
 mod error;
+mod folder;
+mod message;
 
 pub use error::LibraryError;
+pub use message::Message;
 
-use std::fmt::Write as _;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gix_actor::Signature;
 use gix_hash::{Kind, ObjectId};
 use gix_lock::acquire::Fail;
-use gix_object::bstr::ByteSlice as _;
-use gix_object::date::Time;
 use gix_object::tree::{Editor, EntryKind};
-use gix_object::{Commit, FindExt as _, FindHeader as _, Tree, Write as _};
+use gix_object::{FindExt as _, FindHeader as _, Tree, Write as _};
 use gix_ref::transaction::{PreviousValue, RefEdit};
 use gix_ref::{FullName, Target};
 
 use super::place;
-use crate::floor::fs::read_plain;
-use crate::floor::git;
 
 /// The longest note that is read or written, in bytes.
 pub const NOTE_BYTES: usize = 64 * 1024;
-/// The most of the repository's configuration that is looked at, in bytes.
-const CONFIG_BYTES: usize = 64 * 1024;
 /// How long another writer may hold the lock of a ref; each holds it for one rename.
 const REF_LOCK: Duration = Duration::from_secs(2);
 /// How often a commit is built anew because somebody else was faster.
@@ -50,19 +44,6 @@ pub struct Change<'a> {
     pub path: &'a str,
     /// Its bytes from then on; `None` where it goes.
     pub bytes: Option<&'a [u8]>,
-}
-
-/// What a commit says of itself. Line ends and control characters are taken out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message<'a> {
-    /// Its first line.
-    pub subject: &'a str,
-    /// Who wrote it: name and address.
-    pub author: (&'a str, &'a str),
-    /// When, in milliseconds since the epoch of Unix.
-    pub at: u64,
-    /// Trailers: name and value.
-    pub trailers: &'a [(&'a str, &'a str)],
 }
 
 /// What became of a commit.
@@ -117,9 +98,9 @@ impl Library {
     /// Where it cannot be made, or what stands there is no repository of files.
     pub fn open(folder: &Path, kind: Kind) -> Result<Self, LibraryError> {
         if !folder.join("HEAD").exists() {
-            create(folder, kind)?;
+            folder::create(folder, kind)?;
         }
-        let kind = kind_of(folder)?;
+        let kind = folder::kind_of(folder)?;
         let options = gix_ref::store::init::Options {
             write_reflog: gix_ref::store::WriteReflog::Disable,
             ..Default::default()
@@ -189,7 +170,7 @@ impl Library {
             if let (true, Some(tip)) = (tree == old, before) {
                 return Ok(Committed { tip, new: false });
             }
-            let commit = commit(tree, before, message);
+            let commit = message.commit(tree, before);
             let tip = self.objects.write(&commit).map_err(LibraryError::write)?;
             if self.advance(name, before, tip)? {
                 return Ok(Committed { tip, new: true });
@@ -328,99 +309,8 @@ impl Library {
     }
 }
 
-/// Makes the repository aside and puts it in place whole, so that nobody ever sees a half of one.
-fn create(folder: &Path, kind: Kind) -> Result<(), LibraryError> {
-    let parent = folder.parent().unwrap_or(folder);
-    let aside = tempfile::Builder::new()
-        .prefix(".memory.git.new-")
-        .tempdir_in(parent)
-        .map_err(LibraryError::Open)?;
-    let made = git::command(parent)
-        .args([
-            "init",
-            "--quiet",
-            "--bare",
-            "--template=",
-            "--ref-format=files",
-        ])
-        .arg(format!("--object-format={kind}"))
-        .arg("--")
-        .arg(aside.path())
-        .output()
-        .map_err(LibraryError::Open)?;
-    if !made.status.success() {
-        let said = String::from_utf8_lossy(&made.stderr);
-        return Err(LibraryError::Git(said.trim().to_owned()));
-    }
-    match std::fs::rename(aside.path(), folder) {
-        // Somebody else made it meanwhile.
-        Err(_) if folder.join("HEAD").exists() => Ok(()),
-        Err(error) => Err(LibraryError::Open(error)),
-        Ok(()) => Ok(()),
-    }
-}
-
-/// The kind of object ids that the repository's configuration names.
-fn kind_of(folder: &Path) -> Result<Kind, LibraryError> {
-    let (config, _) = read_plain(&folder.join("config"), CONFIG_BYTES)
-        .map_err(|error| LibraryError::Open(io::Error::other(error)))?;
-    for line in config.lines() {
-        let Some((name, value)) = line.split_once_str(b"=") else {
-            continue;
-        };
-        match name.trim().to_ascii_lowercase().as_slice() {
-            b"objectformat" if value.trim() == b"sha256" => return Ok(Kind::Sha256),
-            b"refstorage" if value.trim() != b"files" => {
-                return Err(LibraryError::Format(
-                    value.trim().to_str_lossy().into_owned(),
-                ));
-            }
-            _ => {}
-        }
-    }
-    Ok(Kind::Sha1)
-}
-
 fn full(name: &str) -> Result<FullName, LibraryError> {
     FullName::try_from(name).map_err(|_| LibraryError::Name(name.to_owned()))
-}
-
-fn commit(tree: ObjectId, parent: Option<ObjectId>, message: &Message<'_>) -> Commit {
-    let (name, address) = message.author;
-    let signature = Signature {
-        name: named(name).into(),
-        email: named(address).into(),
-        time: Time::new(i64::try_from(message.at / 1000).unwrap_or(i64::MAX), 0),
-    };
-    let mut text = line(message.subject);
-    for (number, (name, value)) in message.trailers.iter().enumerate() {
-        let gap = if number == 0 { "\n\n" } else { "\n" };
-        // Writing to a string cannot fail.
-        let _written = write!(text, "{gap}{}: {}", line(name), line(value));
-    }
-    text.push('\n');
-    Commit {
-        tree,
-        parents: parent.into_iter().collect(),
-        author: signature.clone(),
-        committer: signature,
-        encoding: None,
-        message: text.into(),
-        extra_headers: Vec::new(),
-    }
-}
-
-/// A name or an address, without what would end it.
-fn named(text: &str) -> String {
-    line(&text.replace(['<', '>'], ""))
-}
-
-/// One line of text: what could end the line or steer a terminal is a space.
-fn line(text: &str) -> String {
-    let spaced = text
-        .chars()
-        .map(|each| if each.is_control() { ' ' } else { each });
-    spaced.collect::<String>().trim().to_owned()
 }
 
 #[cfg(test)]

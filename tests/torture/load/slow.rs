@@ -65,7 +65,8 @@ pub(super) async fn bridge(common: Rc<Common>, number: usize, pace: Pace) {
     tokio::join!(ask, read);
 }
 
-/// A session that asks for something large again whenever the server has had enough of it.
+/// A session that asks for something large again whenever the server has had enough of it. Each pauses for longer than the
+/// one before: in step they would let go and ask again all at once, and what the owner holds would go up and down with them.
 pub(super) async fn session(common: Rc<Common>, number: usize, pace: Pace) {
     let place = Place::of(&common);
     let asking = Call::tool("large", "conformance_large", &json!({ "bytes": 8 * BYTES }));
@@ -96,6 +97,8 @@ pub(super) async fn session(common: Rc<Common>, number: usize, pace: Pace) {
         .await;
         // A second at least, whatever the server says.
         think(&common, begin + Duration::from_secs(1)).await;
+        let pause = Duration::from_secs(number as u64);
+        think(&common, Instant::now() + pause).await;
     }
 }
 
