@@ -276,15 +276,20 @@ fn stop_all_ends_every_process_in_order() {
 /// Guards I14: neither the process list nor a log sees what signs in.
 #[test]
 fn open_hands_the_sign_in_over_in_a_private_file() {
-    use std::os::unix::fs::PermissionsExt as _;
     let repository = Repository::new();
     let _owner = repository.attached("owner");
     repository.ready();
     // A browser that only notes what it was given.
     let browser = repository.outside().join("browser");
     let noted = repository.outside().join("noted");
-    std::fs::write(&browser, format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >'{}.tmp'\ncp \"${{1#file://}}\" '{}.page' 2>/dev/null\nmv '{0}.tmp' '{0}'\n", noted.display(), noted.display())).unwrap();
-    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    crate::support::build::executable(
+        &browser,
+        format!(
+            "#!/bin/sh\nprintf '%s\\n' \"$@\" >'{}.tmp'\ncp \"${{1#file://}}\" '{}.page' 2>/dev/null\nmv '{0}.tmp' '{0}'\n",
+            noted.display(),
+            noted.display()
+        ),
+    );
     let output = crate::support::command::hermetic(
         crate::support::command::MAJORDOMUS,
         repository.root(),

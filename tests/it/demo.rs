@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::Repository;
+use crate::support::{Repository, build};
 
 /// The words of a line, without what differs from run to run.
 fn story(text: &str) -> Vec<String> {
@@ -116,8 +116,7 @@ fn where_git_fails_the_story_is_told_without_it_and_without_its_complaints() {
     let folder = elsewhere.outside().join("bin");
     fs::create_dir(&folder).unwrap();
     let git = folder.join("git");
-    fs::write(&git, "#!/bin/sh\necho broken; echo broken >&2; exit 1\n").unwrap();
-    fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    build::executable(&git, "#!/bin/sh\necho broken; echo broken >&2; exit 1\n");
     let mut command = elsewhere.command(&["demo"]);
     let path = format!("{}:/usr/bin:/bin", folder.display());
     let output = command.env("PATH", path).output().unwrap();

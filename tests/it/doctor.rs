@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::support::command::{MAJORDOMUS, hermetic};
-use crate::support::{Repository, confine};
+use crate::support::{Repository, build, confine};
 
 /// Makes `majordomus` a program of this text in a folder, and returns a PATH that begins with it.
 fn path_with(repository: &Repository, program: Option<&str>) -> String {
@@ -21,8 +21,7 @@ fn path_with(repository: &Repository, program: Option<&str>) -> String {
         None => drop(symlink(MAJORDOMUS, &at)),
         Some(text) => {
             drop(fs::remove_file(&at));
-            fs::write(&at, text).unwrap();
-            fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();
+            build::executable(&at, text);
         }
     }
     format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", folder.display())

@@ -9,7 +9,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::support::command::{MAJORDOMUS, hermetic};
-use crate::support::{Repository, checks, confine};
+use crate::support::{Repository, build, checks, confine};
 
 /// Everything that others may read of a process: its words and, for its user, its environment.
 fn shown_of(pid: i32) -> String {
@@ -33,8 +33,7 @@ fn no_process_shows_the_token_in_its_words_or_environment() {
     let browser = repository.outside().join("browser");
     let heard = repository.outside().join("heard");
     let script = format!("#!/bin/sh\necho \"$@\" >'{}'\n", heard.display());
-    fs::write(&browser, script).unwrap();
-    fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
+    build::executable(&browser, script);
     let mut open = repository.command(&["open"]);
     open.env("BROWSER", &browser).env("DISPLAY", ":0");
     assert!(open.status().unwrap().success());
@@ -265,8 +264,7 @@ fn a_repository_that_names_programs_has_none_of_them_started() {
     let marker = repository.outside().join("started");
     let program = repository.outside().join("evil");
     let script = format!("#!/bin/sh\necho \"$0 $*\" >>'{}'\n", marker.display());
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    build::executable(&program, script);
     let program = program.to_str().unwrap();
     for key in [
         "core.fsmonitor",
@@ -295,7 +293,7 @@ fn a_repository_that_names_programs_has_none_of_them_started() {
         "post-index-change",
         "fsmonitor-watchman",
     ] {
-        fs::copy(program, hooks.join(hook)).unwrap();
+        build::executable(&hooks.join(hook), fs::read(program).unwrap());
     }
     let entry = json!({ "mcpServers": { "majordomus": { "command": program, "args": [] } } });
     fs::write(repository.root().join(".mcp.json"), entry.to_string()).unwrap();

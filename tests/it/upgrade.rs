@@ -178,7 +178,7 @@ fn guest_requests(client: &Client) -> usize {
 fn a_new_build_is_installed_while_the_old_one_runs() {
     let repository = Repository::new();
     let installed = place(&repository, "majordomus");
-    fs::copy(MAJORDOMUS, &installed).unwrap();
+    build::executable(&installed, fs::read(MAJORDOMUS).unwrap());
     let owner = attached(&repository, &installed, "owner");
     let bridge = attached(&repository, &installed, "bridge");
     bridge.tool(

@@ -3,13 +3,15 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
+
+use crate::support::build;
 
 /// How long a test waits for anything before it fails.
 const BOUND: Duration = Duration::from_secs(20);
@@ -81,7 +83,10 @@ impl Checkout {
             fs::write(root.join(source), "").unwrap();
         }
         let launcher = Path::new(env!("CARGO_MANIFEST_DIR")).join("bin/majordomus-mcp");
-        fs::copy(launcher, root.join("bin/majordomus-mcp")).unwrap();
+        build::executable(
+            &root.join("bin/majordomus-mcp"),
+            fs::read(launcher).unwrap(),
+        );
         let home = folder.path().canonicalize().unwrap().join("home");
         fs::create_dir(&home).unwrap();
         let gate = File::create(home.join("gate")).unwrap();
@@ -90,9 +95,9 @@ impl Checkout {
         fs::create_dir(checkout.path_folder()).unwrap();
         fs::write(checkout.home().join("server"), SERVER).unwrap();
         let home = checkout.home().display().to_string();
-        checkout.executable(
+        build::executable(
             &checkout.path_folder().join("cargo"),
-            &CARGO.replace("HOME", &home),
+            CARGO.replace("HOME", &home),
         );
         for tool in TOOLS.iter().chain(&["sed", "sh"]) {
             symlink(found(tool), checkout.path_folder().join(tool)).unwrap();
@@ -152,7 +157,7 @@ impl Checkout {
     pub(super) fn server(&self, path: &str, label: &str, age: Duration) {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        self.executable(&path, &SERVER.replace("LABEL", label));
+        build::executable(&path, SERVER.replace("LABEL", label));
         date(&path, age);
     }
 
@@ -168,16 +173,6 @@ impl Checkout {
         ] {
             date(&self.root.join(source), age);
         }
-    }
-
-    // Through a copy by another process: a file that this one has open for writing while another test forks could not
-    // be executed ("text file busy").
-    fn executable(&self, path: &Path, text: &str) {
-        let plain = self.folder.path().join("plain");
-        fs::write(&plain, text).unwrap();
-        fs::set_permissions(&plain, fs::Permissions::from_mode(0o755)).unwrap();
-        let copied = command("cp").arg(&plain).arg(path).status().unwrap();
-        assert!(copied.success(), "cp to {}", path.display());
     }
 
     /// The launcher, started the way a client starts a server.

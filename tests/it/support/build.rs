@@ -1,4 +1,4 @@
-//! Other builds of the executable under test, without compiling it again.
+//! Executables that tests make; above all other builds of the one under test, without compiling it again.
 //!
 //! A build differs from the next one by what it says of itself: its version, and the version of the link that it
 //! speaks. Both are strings in the executable, so a copy in which they are overwritten by others of the same length is
@@ -28,10 +28,22 @@ pub(crate) fn other(path: &Path, changes: &[(&str, &str)]) {
             bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
         }
     }
-    // Renamed, so that nothing starts half of it and no running process is written to.
+    executable(path, &bytes);
+}
+
+/// Writes an executable file, as every test must that runs one it made. The copy is another process's: a file that this
+/// one has open for writing while a test on another thread forks cannot be executed ("text file busy").
+#[track_caller]
+pub(crate) fn executable(path: &Path, bytes: impl AsRef<[u8]>) {
+    let plain = path.with_extension("plain");
     let beside = path.with_extension("new");
-    fs::write(&beside, bytes).unwrap();
-    fs::set_permissions(&beside, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(&plain, bytes).unwrap();
+    fs::set_permissions(&plain, fs::Permissions::from_mode(0o755)).unwrap();
+    let folder = path.parent().unwrap();
+    let mut copy: Command = hermetic("cp", folder, folder);
+    let _copied = succeed(copy.arg(&plain).arg(&beside));
+    fs::remove_file(&plain).unwrap();
+    // Renamed, so that nothing starts half of it and no running process is written to.
     fs::rename(&beside, path).unwrap();
 }
 
