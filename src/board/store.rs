@@ -7,13 +7,11 @@
 //! *Fence*: each writing transaction first compares the epoch in the file with the one that this owner took; an owner
 //! that was superseded writes nothing and says so (I5).
 //!
-//! | what is found | what happens |
-//! |---|---|
-//! | no file | made, 0600 |
-//! | another file or log than was opened, or none any more | what is there is opened: a later owner reads that |
-//! | a file that is no database, or a damaged one | moved aside with all its bytes, named in the log, a new one made |
-//! | a newer schema | left alone; this server keeps its board in memory |
-//! | full, read-only, unreadable, busy for half a second | the write answers `unavailable`; the next one tries again, and waits for a busy file only once it was free |
+//! What is found in the file's place is [`database`]'s: made, opened again, moved aside. One of a newer schema is left
+//! alone, and this server keeps its board in memory; where it is full, read-only, unreadable or busy the write answers
+//! `unavailable`, and the next one tries again.
+//!
+//! [`database`]: crate::floor::database
 //!
 //! The file is shared by the owners of several checkouts, so every row carries the root's id. WAL with
 //! `synchronous=NORMAL`: a kill loses nothing, a power cut at most the last moments, never consistency.
@@ -22,34 +20,29 @@
 
 mod error;
 mod examine;
-mod file;
 
 pub use error::StoreError;
 pub use examine::{Condition, examine};
-use file::Opened;
 
-use std::collections::VecDeque;
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::tables;
+pub use crate::floor::database::Place;
+use crate::floor::database::{Database, Schema};
 use crate::floor::error::Chain;
+use crate::floor::worker::Worker;
 
-/// Where a store keeps its file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// Nowhere: it ends with this process.
-    Memory,
-    /// In this file.
-    File(PathBuf),
-}
+/// What the board's file must be. A damaged board is worth little, so few are kept.
+const SCHEMA: Schema = Schema {
+    whose: "board",
+    steps: tables::STEPS,
+    durable: false,
+    damaged_kept: 3,
+};
 
 /// Whose rows these are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,19 +56,13 @@ pub struct Owner {
 /// Is told why where it cannot be done.
 type Job = Box<dyn FnOnce(Result<&Store, StoreError>) + Send>;
 
-#[derive(Default)]
-struct Queue {
-    jobs: VecDeque<Job>,
-    running: bool,
-}
-
 /// One file, or the memory in its place.
 pub struct Store {
     place: Place,
     owner: Owner,
     epoch: AtomicU64,
-    connection: Mutex<Option<Opened>>,
-    queue: Mutex<Queue>,
+    database: Mutex<Database>,
+    worker: Worker,
 }
 
 impl std::fmt::Debug for Store {
@@ -89,11 +76,11 @@ impl std::fmt::Debug for Store {
 impl Store {
     pub(super) fn new(place: Place, owner: Owner) -> Arc<Self> {
         Arc::new(Self {
-            place,
+            place: place.clone(),
             owner,
             epoch: AtomicU64::new(0),
-            connection: Mutex::new(None),
-            queue: Mutex::default(),
+            database: Mutex::new(Database::new(place, SCHEMA)),
+            worker: Worker::new("board"),
         })
     }
 
@@ -203,85 +190,28 @@ impl Store {
     }
 
     fn submit(self: &Arc<Self>, job: Job) {
-        let mut queue = lock(&self.queue);
-        queue.jobs.push_back(job);
-        if queue.running {
-            return;
-        }
-        queue.running = true;
-        drop(queue);
         let store = Arc::clone(self);
-        // Not the runtime's pool: that panics where the system gives no thread, and keeps the job for ever.
-        let thread = thread::Builder::new().name("board".to_owned());
-        if let Err(error) = thread.spawn(move || store.drain()) {
-            self.give_up(error.kind());
-        }
+        self.worker.submit(Box::new(move |thread| {
+            job(thread.map(|()| &*store).map_err(StoreError::NoThread));
+        }));
     }
 
-    /// Tells every job that there is no thread for it; the next one asks for a thread again.
-    fn give_up(&self, why: io::ErrorKind) {
-        tracing::warn!(%why, "the system gives no thread to write the board on");
-        let mut queue = lock(&self.queue);
-        queue.running = false;
-        let jobs = std::mem::take(&mut queue.jobs);
-        drop(queue);
-        for job in jobs {
-            job(Err(StoreError::NoThread(why)));
-        }
-    }
-
-    fn drain(&self) {
-        loop {
-            let mut queue = lock(&self.queue);
-            let Some(job) = queue.jobs.pop_front() else {
-                queue.running = false;
-                return;
-            };
-            drop(queue);
-            if catch_unwind(AssertUnwindSafe(|| job(Ok(self)))).is_err() {
-                tracing::error!("a job of the board panicked");
-            }
-        }
-    }
-
-    /// Runs `f` on the open connection; a damaged file is moved aside and `f` answers its error.
+    /// Runs `f` on the open file.
     fn with<T>(
         &self,
         f: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut held = lock(&self.connection);
-        // One that does not count any more is closed first: SQLite shares the index of the log within a process.
-        let mut opened = match held
-            .take()
-            .filter(|opened| opened.still_stands(&self.place))
-        {
-            Some(opened) => opened,
-            None => file::open(&self.place)?,
-        };
-        match f(&mut opened.connection) {
-            Err(StoreError::Sqlite(error)) if file::is_damaged(&error) => {
-                drop(opened);
-                file::move_aside(&self.place, &error);
-                Err(error.into())
-            }
-            outcome => {
-                opened.ended(&outcome);
-                *held = Some(opened);
-                outcome
-            }
-        }
+        // What a panic left behind is whole: the file is closed, and opened again.
+        let mut database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
+        database.with(f)
     }
 
     /// Whether nothing was ever asked of it.
     #[cfg(test)]
     fn is_untouched(&self) -> bool {
-        !lock(&self.queue).running && lock(&self.connection).is_none()
+        let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
+        self.worker.is_idle() && database.is_untouched()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What a panic left behind is whole: every holder changes it in one step.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

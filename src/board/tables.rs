@@ -14,19 +14,19 @@
 
 use std::borrow::Cow;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use sha2::{Digest as _, Sha256};
 
 use super::peer::millis;
 use super::sessions::KeptSession;
-use super::store::{Owner, StoreError};
+use super::store::Owner;
 use crate::floor::hex;
 use crate::floor::limits::SESSION_ADOPTION;
 use crate::registry::OnceKey;
 
 /// The schema's steps; `user_version` says how many were taken.
-const STEPS: &[&str] = &[
+pub(super) const STEPS: &[&str] = &[
     "
 CREATE TABLE owner (root TEXT, kernel TEXT, epoch INTEGER NOT NULL,
     PRIMARY KEY (root, kernel)) WITHOUT ROWID;
@@ -85,32 +85,6 @@ pub(super) struct AnnouncementRow {
     pub(super) seq: u64,
     pub(super) since: u64,
     pub(super) until: Option<u64>,
-}
-
-/// The version of this program's schema.
-pub(super) const VERSION: usize = STEPS.len();
-
-/// Brings the file to this program's schema.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let known = i64::try_from(VERSION).unwrap_or(i64::MAX);
-    let version = |connection: &Connection| -> rusqlite::Result<i64> {
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0))
-    };
-    if version(connection)? == known {
-        return Ok(());
-    }
-    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another owner may have done it while we waited.
-    let found = version(&tx)?;
-    if found > known {
-        return Err(StoreError::Newer { found, known });
-    }
-    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
-        tx.execute_batch(step)?;
-    }
-    tx.pragma_update(None, "user_version", known)?;
-    tx.commit()?;
-    Ok(())
 }
 
 pub(super) fn epoch(tx: &Connection, owner: &Owner) -> rusqlite::Result<Option<u64>> {

@@ -3,6 +3,7 @@
 //! Nothing here knows what the product does, and nothing here imports another module of the crate.
 
 pub mod clock;
+pub mod database;
 pub mod deferred;
 pub mod error;
 pub mod fs;
@@ -19,3 +20,4 @@ pub mod paths;
 pub mod text;
 pub mod turns;
 pub mod watch;
+pub mod worker;

@@ -4,6 +4,7 @@ use std::io;
 
 use rusqlite::ErrorCode;
 
+use crate::floor::database::{DatabaseError, Fault};
 use crate::floor::fs::Kind;
 use crate::registry::refusal::{self, Reason, Refusal};
 
@@ -49,6 +50,26 @@ pub enum StoreError {
     /// The job panicked or the process is ending.
     #[error("the board's file is not written any more")]
     Gone,
+}
+
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> Self {
+        match error {
+            DatabaseError::Open(cause) => Self::Open(cause),
+            DatabaseError::NotAFile { name, kind } => Self::NotAFile { name, kind },
+            DatabaseError::Sqlite(cause) => Self::Sqlite(cause),
+            DatabaseError::Newer { found, known } => Self::Newer { found, known },
+        }
+    }
+}
+
+impl Fault for StoreError {
+    fn sqlite(&self) -> Option<&rusqlite::Error> {
+        match self {
+            Self::Sqlite(error) => Some(error),
+            _ => None,
+        }
+    }
 }
 
 impl StoreError {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::file::is_damaged;
-use crate::board::tables;
+use super::SCHEMA;
+use crate::floor::database::is_damaged;
 use crate::floor::error::Chain;
 use crate::floor::fs::{FileError, open_plain};
 
@@ -39,7 +39,7 @@ pub fn examine(path: &Path) -> Condition {
         Ok((first, version))
     };
     match asked() {
-        Ok((_, version)) if usize::try_from(version).is_ok_and(|found| found > tables::VERSION) => {
+        Ok((_, version)) if version > SCHEMA.version() => {
             Condition::Unusable("a later version of majordomus made it".to_owned())
         }
         Ok((first, _)) if first == "ok" => Condition::Sound,

@@ -31,8 +31,8 @@ const STARTERS: &[(&str, &str)] = &[
         "what runs for a request past its connection, in a set that the host ends",
     ),
     (
-        "src/board/store.rs",
-        "writes what is queued and ends with it; the runtime's pool panics where there is no thread to be had",
+        "src/floor/worker.rs",
+        "blocking work that is queued, and ends with it; the runtime's pool panics where there is no thread to be had",
     ),
     (
         "src/cli/owner.rs",
