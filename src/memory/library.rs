@@ -23,10 +23,12 @@ use std::time::Duration;
 
 use gix_hash::{Kind, ObjectId};
 use gix_lock::acquire::Fail;
+use gix_object::bstr::ByteSlice as _;
 use gix_object::tree::{Editor, EntryKind};
 use gix_object::{FindExt as _, FindHeader as _, Tree, Write as _};
 use gix_ref::transaction::{PreviousValue, RefEdit};
 use gix_ref::{FullName, Target};
+use uuid::Uuid;
 
 use super::place;
 
@@ -146,6 +148,51 @@ impl Library {
         changes: &[Change<'_>],
         message: &Message<'_>,
     ) -> Result<Committed, LibraryError> {
+        let made = self.commit_while(name, changes, message, || Ok::<_, LibraryError>(true))?;
+        made.ok_or_else(|| LibraryError::Contended(name.to_owned()))
+    }
+
+    /// The same as long as `wanted` says so: it is asked each time after the ref was read, and nothing is committed once it
+    /// says no. So where a fact that it reads only changes together with the ref, changes are made once, however many
+    /// processes want to make them.
+    ///
+    /// # Errors
+    /// As [`Library::commit`], and what `wanted` fails with.
+    pub fn commit_while<E: From<LibraryError>>(
+        &self,
+        name: &str,
+        changes: &[Change<'_>],
+        message: &Message<'_>,
+        mut wanted: impl FnMut() -> Result<bool, E>,
+    ) -> Result<Option<Committed>, E> {
+        let blobs = self.write_blobs(changes)?;
+        for _ in 0..ATTEMPTS {
+            let before = self.tip(name)?;
+            if !wanted()? {
+                return Ok(None);
+            }
+            let made = self.build(before, changes, &blobs, message)?;
+            if !made.new || self.advance(name, before, made.tip)? {
+                return Ok(Some(made));
+            }
+        }
+        Err(LibraryError::Contended(name.to_owned()).into())
+    }
+
+    /// Writes a commit of changes on top of `parent`; no ref moves.
+    ///
+    /// # Errors
+    /// Where the disk refuses or an object is damaged.
+    pub fn on_top(
+        &self,
+        parent: Option<ObjectId>,
+        changes: &[Change<'_>],
+        message: &Message<'_>,
+    ) -> Result<Committed, LibraryError> {
+        self.build(parent, changes, &self.write_blobs(changes)?, message)
+    }
+
+    fn write_blobs(&self, changes: &[Change<'_>]) -> Result<Vec<Option<ObjectId>>, LibraryError> {
         let mut blobs = Vec::with_capacity(changes.len());
         for change in changes {
             if place::parse(change.path).is_none() {
@@ -163,20 +210,24 @@ impl Library {
                 ),
             });
         }
-        for _ in 0..ATTEMPTS {
-            let before = self.tip(name)?;
-            let old = self.tree(before)?;
-            let tree = self.edited(old, changes, &blobs)?;
-            if let (true, Some(tip)) = (tree == old, before) {
-                return Ok(Committed { tip, new: false });
-            }
-            let commit = message.commit(tree, before);
-            let tip = self.objects.write(&commit).map_err(LibraryError::write)?;
-            if self.advance(name, before, tip)? {
-                return Ok(Committed { tip, new: true });
-            }
+        Ok(blobs)
+    }
+
+    fn build(
+        &self,
+        parent: Option<ObjectId>,
+        changes: &[Change<'_>],
+        blobs: &[Option<ObjectId>],
+        message: &Message<'_>,
+    ) -> Result<Committed, LibraryError> {
+        let old = self.tree(parent)?;
+        let tree = self.edited(old, changes, blobs)?;
+        if let (true, Some(tip)) = (tree == old, parent) {
+            return Ok(Committed { tip, new: false });
         }
-        Err(LibraryError::Contended(name.to_owned()))
+        let commit = message.commit(tree, parent);
+        let tip = self.objects.write(&commit).map_err(LibraryError::write)?;
+        Ok(Committed { tip, new: true })
     }
 
     /// Moves a ref from `before` (`None`: it is not there) to `after`; `false` where it stands elsewhere by now.
@@ -207,6 +258,56 @@ impl Library {
         }
     }
 
+    /// The path of the note with this id in a commit.
+    ///
+    /// # Errors
+    /// Where an object is missing or damaged.
+    pub fn find(&self, commit: ObjectId, id: Uuid) -> Result<Option<String>, LibraryError> {
+        let root = self.tree(Some(commit))?;
+        let mut buffer = Vec::new();
+        for kind in super::note::Kind::ALL {
+            let folder = place::folder(kind, id);
+            let Some(shard) = self.entry(root, &folder, EntryKind::Tree)? else {
+                continue;
+            };
+            let tree = self
+                .objects
+                .find_tree(&shard, &mut buffer)
+                .map_err(LibraryError::read)?;
+            let found = tree.entries.iter().find_map(|entry| {
+                let path = format!("{folder}/{}", entry.filename.to_str().ok()?);
+                let is_its = entry.mode.kind() == EntryKind::Blob
+                    && place::parse(&path).is_some_and(|(_, found)| found == id);
+                is_its.then_some(path)
+            });
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether `earlier` is `later` or one of its first parents.
+    ///
+    /// # Errors
+    /// Where an object is missing or damaged.
+    pub fn leads_to(&self, earlier: ObjectId, later: ObjectId) -> Result<bool, LibraryError> {
+        let mut buffer = Vec::new();
+        let mut here = Some(later);
+        while let Some(commit) = here {
+            if commit == earlier {
+                return Ok(true);
+            }
+            here = self
+                .objects
+                .find_commit(&commit, &mut buffer)
+                .map_err(LibraryError::read)?
+                .parents()
+                .next();
+        }
+        Ok(false)
+    }
+
     /// The bytes of the note at `path` in a commit; `None` where there is none that may be read.
     ///
     /// # Errors
@@ -215,14 +316,28 @@ impl Library {
         if place::parse(path).is_none() {
             return Ok(None);
         }
-        let mut here = self.tree(Some(commit))?;
+        let root = self.tree(Some(commit))?;
+        match self.entry(root, path, EntryKind::Blob)? {
+            Some(blob) => self.blob(blob),
+            None => Ok(None),
+        }
+    }
+
+    /// The object at a path below a tree, where it is of that kind and what is above it are folders.
+    fn entry(
+        &self,
+        root: ObjectId,
+        path: &str,
+        kind: EntryKind,
+    ) -> Result<Option<ObjectId>, LibraryError> {
+        let mut here = root;
         let mut buffer = Vec::new();
         let mut names = path.split('/').peekable();
         while let Some(name) = names.next() {
             let wanted = if names.peek().is_some() {
                 EntryKind::Tree
             } else {
-                EntryKind::Blob
+                kind
             };
             let tree = self
                 .objects
@@ -237,7 +352,7 @@ impl Library {
             };
             here = entry.oid.to_owned();
         }
-        self.blob(here)
+        Ok(Some(here))
     }
 
     /// The bytes of a blob; `None` of one that is too long for a note.

@@ -9,4 +9,6 @@
 pub mod front;
 pub mod library;
 pub mod note;
+pub mod outbox;
 pub mod place;
+pub mod team;

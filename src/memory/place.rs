@@ -17,7 +17,13 @@ const SLUG: usize = 48;
 pub fn path(kind: Kind, id: Uuid, title: &str) -> String {
     let slug = slug(title);
     let dash = if slug.is_empty() { "" } else { "-" };
-    format!("{}/{}/{id}{dash}{slug}.md", kind.as_str(), shard(id))
+    format!("{}/{id}{dash}{slug}.md", folder(kind, id))
+}
+
+/// The folder of a note with this id.
+#[must_use]
+pub fn folder(kind: Kind, id: Uuid) -> String {
+    format!("{}/{}", kind.as_str(), shard(id))
 }
 
 /// The kind and the id of the note at `path`; `None` for a path that no note has.

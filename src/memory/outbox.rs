@@ -1,0 +1,349 @@
+//! What was written and is not published yet: the one durable step of a write.
+//!
+//! *Write*: one file of the team's tree and what its commit will say. A write that is kept here survives a kill and a power
+//! cut ([`Schema::durable`]); nothing else has to happen for it to be safe. It stays until it is published, so that a
+//! repository that is lost can be made again from here.
+//!
+//! *Key*: who resends a write gives the key that it had the first time, and gets the first one back.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::floor::database::{Database, DatabaseError, Fault, Place, Schema};
+use crate::floor::hex;
+
+/// Somebody's words are in every damaged file, so each is kept.
+const SCHEMA: Schema = Schema {
+    whose: "notes",
+    steps: &["
+CREATE TABLE write (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, digest TEXT NOT NULL, note TEXT NOT NULL,
+    path TEXT NOT NULL, bytes BLOB, subject TEXT NOT NULL, author TEXT NOT NULL, address TEXT NOT NULL,
+    client TEXT NOT NULL, peer TEXT NOT NULL, at INTEGER NOT NULL, state INTEGER NOT NULL, sha TEXT);
+CREATE INDEX unpublished ON write (seq) WHERE state < 2;
+"],
+    durable: true,
+    damaged_kept: usize::MAX,
+};
+
+/// The columns of a [`Kept`].
+const COLUMNS: &str =
+    "seq, note, path, bytes, subject, author, address, client, peer, at, state, sha, key";
+
+/// How far a write has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// It is in no commit.
+    Waiting,
+    /// It is in a commit of this machine's.
+    Committed,
+    /// The team's ref has it.
+    Published,
+}
+
+/// Identifies a write that is sent again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    name: String,
+    digest: String,
+}
+
+impl Key {
+    /// The key of a scope and its number, for a request with this digest. Scopes can be made of secrets, and no file holds
+    /// one, so a hash of the two stands for them.
+    #[must_use]
+    pub fn new(scope: &str, number: u64, digest: &str) -> Self {
+        let hash = Sha256::digest(format!("{number} {scope}"));
+        Self {
+            name: hex::encode(&hash),
+            digest: digest.to_owned(),
+        }
+    }
+}
+
+/// One write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Write {
+    /// The note's id.
+    pub note: Uuid,
+    /// The note's path.
+    pub path: String,
+    /// The file from then on; `None` where it goes.
+    pub bytes: Option<Vec<u8>>,
+    /// First line of the commit.
+    pub subject: String,
+    /// Who: name and address.
+    pub author: (String, String),
+    /// With which client; empty where that is not known.
+    pub client: String,
+    /// The peer's public id; empty where there is none.
+    pub peer: String,
+    /// When, in milliseconds since the epoch of Unix.
+    pub at: u64,
+}
+
+/// A write as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number: they are committed in this order.
+    pub seq: i64,
+    /// What was written.
+    pub write: Write,
+    /// How far it has come.
+    pub state: State,
+    /// The commit that has it, in hexadecimal.
+    pub sha: Option<String>,
+    /// The name of its key; empty where nobody can send it again.
+    pub key: String,
+}
+
+/// Why a write was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum OutboxError {
+    /// The file cannot be used.
+    #[error("cannot keep what was written")]
+    Database(#[from] DatabaseError),
+    /// The key was another request's.
+    #[error("this key was used for another request")]
+    OtherKey,
+}
+
+impl From<rusqlite::Error> for OutboxError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+impl Fault for OutboxError {
+    fn sqlite(&self) -> Option<&rusqlite::Error> {
+        match self {
+            Self::Database(error) => error.sqlite(),
+            Self::OtherKey => None,
+        }
+    }
+}
+
+/// The file. Several processes may have it open.
+#[derive(Debug)]
+pub struct Outbox(Database);
+
+impl Outbox {
+    /// Describes an outbox; nothing is opened or made.
+    #[must_use]
+    pub fn at(place: Place) -> Self {
+        Self(Database::new(place, SCHEMA))
+    }
+
+    /// Keeps a write. What a key was used for already is given back, and nothing new is kept: a client that sends its
+    /// request again gets the note that the first one made.
+    ///
+    /// # Errors
+    /// Where the file cannot be written, and [`OutboxError::OtherKey`].
+    pub fn keep(&mut self, write: &Write, key: Option<&Key>) -> Result<Kept, OutboxError> {
+        self.0.with(|connection| {
+            let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if let Some(key) = key
+                && let Some(first) = by_key(&tx, key)?
+            {
+                return Ok(first);
+            }
+            tx.prepare_cached(
+                "INSERT INTO write (key, digest, note, path, bytes, subject, author, address, client, peer, at, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0)",
+            )?
+            .execute(params![
+                key.map(|key| &key.name),
+                key.map_or("", |key| &key.digest),
+                write.note.to_string(),
+                write.path,
+                write.bytes,
+                write.subject,
+                write.author.0,
+                write.author.1,
+                write.client,
+                write.peer,
+                write.at
+            ])?;
+            let seq = tx.last_insert_rowid();
+            tx.commit()?;
+            Ok(Kept {
+                seq,
+                write: write.clone(),
+                state: State::Waiting,
+                sha: None,
+                key: key.map(|key| key.name.clone()).unwrap_or_default(),
+            })
+        })
+    }
+
+    /// What was kept under a key.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, and [`OutboxError::OtherKey`].
+    pub fn first(&mut self, key: &Key) -> Result<Option<Kept>, OutboxError> {
+        self.0.with(|connection| by_key(connection, key))
+    }
+
+    /// Everything that is not published, in its order.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn unpublished(&mut self) -> Result<Vec<Kept>, OutboxError> {
+        self.select("state < 2 ORDER BY seq", None)
+    }
+
+    /// Everything that is in no commit, in its order.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn waiting(&mut self) -> Result<Vec<Kept>, OutboxError> {
+        self.select("state = 0 ORDER BY seq", None)
+    }
+
+    /// The last write of a note, if it is not published.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn last_of(&mut self, note: Uuid) -> Result<Option<Kept>, OutboxError> {
+        let condition = "state < 2 AND note = ?1 ORDER BY seq DESC LIMIT 1";
+        Ok(self.select(condition, Some(note.to_string()))?.pop())
+    }
+
+    /// Whether a write is in no commit.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn is_waiting(&mut self, seq: i64) -> Result<bool, OutboxError> {
+        self.0.with(|connection| {
+            let waits = connection
+                .prepare_cached("SELECT 1 FROM write WHERE seq = ?1 AND state = 0")?
+                .exists([seq])?;
+            Ok(waits)
+        })
+    }
+
+    /// What a process leaves that is killed before it marks what it committed.
+    #[cfg(test)]
+    pub fn unmark(&mut self, seq: i64) {
+        let undone = self.0.with(|connection| {
+            Ok::<_, OutboxError>(
+                connection.execute("UPDATE write SET state = 0 WHERE seq = ?1", [seq])?,
+            )
+        });
+        assert_eq!(undone.unwrap(), 1);
+    }
+
+    fn select(
+        &mut self,
+        condition: &'static str,
+        parameter: Option<String>,
+    ) -> Result<Vec<Kept>, OutboxError> {
+        // To read makes nothing.
+        if let Place::File(path) = self.0.place()
+            && !path.exists()
+        {
+            return Ok(Vec::new());
+        }
+        self.0.with(|connection| {
+            let all = connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM write WHERE {condition}"))?
+                .query_map(rusqlite::params_from_iter(parameter), kept)?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(all)
+        })
+    }
+
+    /// Says in which commit writes are and how far they have come; none goes back.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn advance(&mut self, seqs: &[(i64, &str)], state: State) -> Result<(), OutboxError> {
+        if seqs.is_empty() {
+            return Ok(());
+        }
+        self.0.with(|connection| {
+            // Where this is lost the same is found out again, so nobody waits for the disk.
+            connection.execute_batch("PRAGMA synchronous=NORMAL")?;
+            let advanced = advance(connection, seqs, state);
+            connection.execute_batch("PRAGMA synchronous=FULL")?;
+            advanced
+        })
+    }
+
+    /// Forgets what was published and is older than `before`, in milliseconds: nobody sends it again.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn forget(&mut self, before: u64) -> Result<usize, OutboxError> {
+        self.0.with(|connection| {
+            Ok(connection.execute("DELETE FROM write WHERE state = 2 AND at < ?1", [before])?)
+        })
+    }
+}
+
+fn advance(
+    connection: &mut Connection,
+    seqs: &[(i64, &str)],
+    state: State,
+) -> Result<(), OutboxError> {
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    {
+        let mut change = tx.prepare_cached(
+            "UPDATE write SET state = ?2, sha = ?3 WHERE seq = ?1 AND state <= ?2",
+        )?;
+        for (seq, sha) in seqs {
+            change.execute(params![seq, state as i64, sha])?;
+        }
+    }
+    tx.commit()?;
+    Ok(())
+}
+
+fn by_key(connection: &Connection, key: &Key) -> Result<Option<Kept>, OutboxError> {
+    let found = connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS}, digest FROM write WHERE key = ?1"
+        ))?
+        .query_row([&key.name], |row| {
+            Ok((kept(row)?, row.get::<_, String>("digest")?))
+        })
+        .optional()?;
+    match found {
+        Some((_, digest)) if digest != key.digest => Err(OutboxError::OtherKey),
+        found => Ok(found.map(|(kept, _)| kept)),
+    }
+}
+
+fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    let note: String = row.get(1)?;
+    let state: i64 = row.get(10)?;
+    Ok(Kept {
+        seq: row.get(0)?,
+        write: Write {
+            note: Uuid::try_parse(&note).map_err(|error| {
+                rusqlite::Error::FromSqlConversionFailure(
+                    1,
+                    rusqlite::types::Type::Text,
+                    Box::new(error),
+                )
+            })?,
+            path: row.get(2)?,
+            bytes: row.get(3)?,
+            subject: row.get(4)?,
+            author: (row.get(5)?, row.get(6)?),
+            client: row.get(7)?,
+            peer: row.get(8)?,
+            at: row.get(9)?,
+        },
+        state: match state {
+            0 => State::Waiting,
+            1 => State::Committed,
+            _ => State::Published,
+        },
+        sha: row.get(11)?,
+        key: row.get::<_, Option<String>>(12)?.unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The team's notes on this machine: what was written, and the commits that hold it.
+//!
+//! A write is kept first, which is all that makes it safe, and committed then; whatever comes in between, the next one
+//! commits it. Writes are committed in the order in which they were kept, each once: [`Team::commit`] says why.
+
+use std::path::{Path, PathBuf};
+
+use gix_hash::{Kind, ObjectId};
+use uuid::Uuid;
+
+use super::library::{Change, Library, LibraryError, Message};
+use super::outbox::{Kept, Key, Outbox, OutboxError, State, Write};
+use crate::floor::database::Place;
+
+/// The ref of the notes as they stand on this machine.
+pub const REF: &str = "refs/majordomus/memory";
+
+/// Why it was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum TeamError {
+    /// What was written cannot be kept or read.
+    #[error(transparent)]
+    Outbox(#[from] OutboxError),
+    /// The repository cannot be used.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+}
+
+/// A note that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its path in the team's tree.
+    pub path: String,
+    /// Its file.
+    pub bytes: Vec<u8>,
+    /// How far it has come to the team.
+    pub state: State,
+}
+
+/// The notes of one repository, for all its checkouts. Several processes may have them open.
+#[derive(Debug)]
+pub struct Team {
+    library: PathBuf,
+    outbox: Outbox,
+}
+
+impl Team {
+    /// Describes the notes of a repository whose folder for what checkouts share is `folder`; `writes` is the file of what
+    /// was written. Nothing is opened or made.
+    #[must_use]
+    pub fn at(folder: &Path, writes: PathBuf) -> Self {
+        Self {
+            library: folder.join("memory.git"),
+            outbox: Outbox::at(Place::File(writes)),
+        }
+    }
+
+    /// Keeps a write; see [`Outbox::keep`].
+    ///
+    /// # Errors
+    /// Where it cannot be kept: nothing of it is then there.
+    pub fn keep(&mut self, write: &Write, key: Option<&Key>) -> Result<Kept, TeamError> {
+        Ok(self.outbox.keep(write, key)?)
+    }
+
+    /// What was kept under a key.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or the key is another request's.
+    pub fn first(&mut self, key: &Key) -> Result<Option<Kept>, TeamError> {
+        Ok(self.outbox.first(key)?)
+    }
+
+    /// What is not published, in its order.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn unpublished(&mut self) -> Result<Vec<Kept>, TeamError> {
+        Ok(self.outbox.unpublished()?)
+    }
+
+    /// Commits what waits, in its order.
+    ///
+    /// Every process of the repository may do so at once, and none waits for another one. A write is marked before the next
+    /// one is committed, and only committed while it is not marked, which is looked up between reading the ref and moving
+    /// it. So a process that finds one unmarked whose commit is there already changes nothing, and one that comes too late
+    /// finds that the ref has moved.
+    ///
+    /// # Errors
+    /// Where the repository cannot be used. What waits goes on waiting.
+    pub fn commit(&mut self) -> Result<(), TeamError> {
+        let waiting: Vec<Kept> = self.outbox.waiting()?;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let library = self.open()?;
+        for kept in waiting {
+            let write = &kept.write;
+            let change = Change {
+                path: &write.path,
+                bytes: write.bytes.as_deref(),
+            };
+            let trailers = trailers(&kept);
+            let message = message(write, &trailers);
+            let made = library.commit_while(REF, &[change], &message, || {
+                Ok::<_, TeamError>(self.outbox.is_waiting(kept.seq)?)
+            })?;
+            if let Some(made) = made {
+                let sha = made.tip.to_string();
+                self.outbox.advance(&[(kept.seq, &sha)], State::Committed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The note with this id, as it was written last.
+    ///
+    /// # Errors
+    /// Where what was written or the repository cannot be read.
+    pub fn read(&mut self, id: Uuid) -> Result<Option<Found>, TeamError> {
+        let last = self.outbox.last_of(id)?;
+        if let Some(Kept { write, state, .. }) = last {
+            return Ok(write.bytes.map(|bytes| Found {
+                path: write.path,
+                bytes,
+                state,
+            }));
+        }
+        let Some((library, tip)) = self.look()? else {
+            return Ok(None);
+        };
+        let Some(path) = library.find(tip, id)? else {
+            return Ok(None);
+        };
+        let bytes = library.read(tip, &path)?;
+        Ok(bytes.map(|bytes| Found {
+            path,
+            bytes,
+            state: State::Published,
+        }))
+    }
+
+    /// The repository and where it stands, if it was made and holds anything.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn look(&self) -> Result<Option<(Library, ObjectId)>, LibraryError> {
+        // To read makes nothing.
+        if !self.library.join("HEAD").exists() {
+            return Ok(None);
+        }
+        let library = self.open()?;
+        let tip = library.tip(REF)?;
+        Ok(tip.map(|tip| (library, tip)))
+    }
+
+    fn open(&self) -> Result<Library, LibraryError> {
+        Library::open(&self.library, Kind::Sha1)
+    }
+}
+
+/// What a commit says of a write.
+fn message<'a>(write: &'a Write, trailers: &'a [(&'a str, &'a str)]) -> Message<'a> {
+    let (name, address) = &write.author;
+    Message {
+        subject: &write.subject,
+        author: (name, address),
+        at: write.at,
+        trailers,
+    }
+}
+
+fn trailers(kept: &Kept) -> Vec<(&str, &str)> {
+    let said = [
+        ("Client", kept.write.client.as_str()),
+        ("Peer", &kept.write.peer),
+        ("Key", &kept.key),
+    ];
+    said.into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
