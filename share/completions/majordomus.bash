@@ -58,11 +58,20 @@ _majordomus() {
             majordomus,mcp)
                 cmd="majordomus__subcmd__mcp"
                 ;;
+            majordomus,notes)
+                cmd="majordomus__subcmd__notes"
+                ;;
             majordomus,open)
                 cmd="majordomus__subcmd__open"
                 ;;
             majordomus,peers)
                 cmd="majordomus__subcmd__peers"
+                ;;
+            majordomus,recall)
+                cmd="majordomus__subcmd__recall"
+                ;;
+            majordomus,remember)
+                cmd="majordomus__subcmd__remember"
                 ;;
             majordomus,serve)
                 cmd="majordomus__subcmd__serve"
@@ -118,11 +127,20 @@ _majordomus() {
             majordomus__subcmd__help,mcp)
                 cmd="majordomus__subcmd__help__subcmd__mcp"
                 ;;
+            majordomus__subcmd__help,notes)
+                cmd="majordomus__subcmd__help__subcmd__notes"
+                ;;
             majordomus__subcmd__help,open)
                 cmd="majordomus__subcmd__help__subcmd__open"
                 ;;
             majordomus__subcmd__help,peers)
                 cmd="majordomus__subcmd__help__subcmd__peers"
+                ;;
+            majordomus__subcmd__help,recall)
+                cmd="majordomus__subcmd__help__subcmd__recall"
+                ;;
+            majordomus__subcmd__help,remember)
+                cmd="majordomus__subcmd__help__subcmd__remember"
                 ;;
             majordomus__subcmd__help,serve)
                 cmd="majordomus__subcmd__help__subcmd__serve"
@@ -143,7 +161,7 @@ _majordomus() {
 
     case "${cmd}" in
         majordomus)
-            opts="-h -V --repo --help --version mcp serve init demo doctor logs bug-report status stop peers announce capabilities describe call open generate validate completions man help"
+            opts="-h -V --repo --help --version mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -339,7 +357,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help)
-            opts="mcp serve init demo doctor logs bug-report status stop peers announce capabilities describe call open generate validate completions man help"
+            opts="mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -548,6 +566,20 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__help__subcmd__notes)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__help__subcmd__open)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -563,6 +595,34 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__peers)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__recall)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__remember)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -720,6 +780,32 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__notes)
+            opts="-h -V --pending --kind --limit --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --kind)
+                    COMPREPLY=($(compgen -W "memory decision work-state person" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__open)
             opts="-h -V --json --repo --help --version docs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -745,6 +831,74 @@ _majordomus() {
                 return 0
             fi
             case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__recall)
+            opts="-h -V --path --kind --limit --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -W "memory decision work-state person" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__remember)
+            opts="-h -V --body --kind --tag --path --supersedes --dry-run --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -W "memory decision work-state person" -- "${cur}"))
+                    return 0
+                    ;;
+                --tag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --supersedes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -13,6 +13,7 @@ mod conformance_asking;
 mod conformance_content;
 mod conformance_signs;
 mod declare;
+pub mod notes;
 pub mod peers;
 pub mod repository;
 pub mod server;
@@ -35,6 +36,7 @@ pub fn registry(services: &Services) -> Result<Arc<Registry>, RegistryError> {
     let book = Arc::new(book::Book::default());
     let mut declared = peers::capabilities(services);
     declared.extend(repository::capabilities(services));
+    declared.extend(notes::capabilities(services));
     declared.extend(server::capabilities(services, &book));
     declared.extend(stop::capabilities(services));
     declared.extend(book::capabilities(&book));

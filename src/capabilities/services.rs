@@ -7,6 +7,7 @@ use super::server::{Mode, ServerStatus, Status};
 use super::stop::{Ending, ServerControl};
 use crate::board::{Board, Config, Owner, Place};
 use crate::floor::paths::Site;
+use crate::memory::service::Memory;
 use crate::registry::{Changes, Refusal, refusal};
 
 /// What a newcomer is told to do, in its instructions.
@@ -29,6 +30,8 @@ pub struct Services {
     pub site: Option<Site>,
     /// The peers of this server.
     pub board: Arc<Board>,
+    /// The team's notes; none for a server that shares nothing.
+    pub memory: Memory,
     /// Where changes are told.
     pub changes: Changes,
     /// The server about itself.
@@ -56,6 +59,7 @@ impl Services {
         Self {
             site,
             board,
+            memory: Memory::of(None),
             changes,
             status: Arc::new(Offline),
             control: Arc::new(Offline),

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use super::commands::{
     announce, bug_report, call, capabilities, completions, demo, describe, doctor, generate, init,
-    logs, man, mcp, open, peers, serve, status, stop, validate,
+    logs, man, mcp, notes, open, peers, recall, remember, serve, status, stop, validate,
 };
 use super::context::Context;
 use super::report::Outcome;
@@ -64,6 +64,12 @@ pub enum Command {
     Peers(peers::Args),
     /// Tell the others what you are about to do, and on which paths
     Announce(announce::Args),
+    /// Write one fact down for every agent and person of this repository
+    Remember(remember::Args),
+    /// Find what was written down
+    Recall(recall::Args),
+    /// List the notes of this repository, or print one
+    Notes(notes::Args),
     /// List everything the server can do
     Capabilities(capabilities::Args),
     /// Show one capability: schemas, names, examples
@@ -106,6 +112,9 @@ impl Command {
             Self::Stop(args) => stop::run(args, context),
             Self::Peers(args) => peers::run(args, context),
             Self::Announce(args) => announce::run(args, context),
+            Self::Remember(args) => remember::run(args, context),
+            Self::Recall(args) => recall::run(args, context),
+            Self::Notes(args) => notes::run(args, context),
             Self::Capabilities(args) => capabilities::run(args, context),
             Self::Describe(args) => describe::run(args, context),
             Self::Call(args) => call::run(args, context),

@@ -283,6 +283,16 @@ impl Site {
         folder.join(format!("board.{}.db", self.scope()))
     }
 
+    /// Returns the file of the notes that are not published yet: `writes.db`, or one of this scope where another kernel may
+    /// use the file system.
+    pub fn writes(&self) -> PathBuf {
+        let folder = self.shared_dir();
+        if mount::is_shared(&folder) {
+            return folder.join(format!("writes.{}.db", self.scope()));
+        }
+        folder.join("writes.db")
+    }
+
     /// Whether others of this repository have a board in git's folder, which this process cannot write: it then has one of
     /// its own, and knows nothing of what theirs holds.
     pub fn has_foreign_board(&self) -> bool {

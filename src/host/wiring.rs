@@ -20,6 +20,7 @@ use crate::floor::paths::COMMON_BOARD;
 use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
 use crate::mcp::{About, Admission, Engine, Seal, Standing};
+use crate::memory::service::Memory;
 use crate::registry::{Changes, PeerId, Presence};
 
 /// How a server of this process serves.
@@ -116,6 +117,11 @@ impl Wiring {
         let services = Services {
             site: settings.site.clone(),
             board: Arc::clone(&board),
+            // One that shares nothing writes nothing, and neither does it say what others wrote.
+            memory: Memory::of(match mode {
+                Mode::Owner { .. } | Mode::Alone { .. } => settings.site.as_ref(),
+                Mode::Standalone => None,
+            }),
             changes: changes.clone(),
             status: Arc::clone(&status) as Arc<dyn ServerStatus>,
             control: status,

@@ -223,6 +223,10 @@ impl Outbox {
     }
 
     /// What a process leaves that is killed before it marks what it committed.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such write: it is a test's.
     #[cfg(test)]
     pub fn unmark(&mut self, seq: i64) {
         let undone = self.0.with(|connection| {
@@ -267,6 +271,17 @@ impl Outbox {
             let advanced = advance(connection, seqs, state);
             connection.execute_batch("PRAGMA synchronous=FULL")?;
             advanced
+        })
+    }
+
+    /// Says that the commits of this machine are lost: what was in one waits again.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn begin_again(&mut self) -> Result<(), OutboxError> {
+        self.0.with(|connection| {
+            connection.execute("UPDATE write SET state = 0 WHERE state = 1", [])?;
+            Ok(())
         })
     }
 

@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use gix_hash::{Kind, ObjectId};
 use uuid::Uuid;
 
+use super::index::{Hit, IndexError};
 use super::library::{Change, Library, LibraryError, Message};
+use super::note::{self, Fault, Note};
 use super::outbox::{Kept, Key, Outbox, OutboxError, State, Write};
+use super::place;
 use crate::floor::database::Place;
 
 /// The ref of the notes as they stand on this machine.
@@ -24,17 +27,47 @@ pub enum TeamError {
     /// The repository cannot be used.
     #[error(transparent)]
     Library(#[from] LibraryError),
+    /// The index cannot be used.
+    #[error(transparent)]
+    Index(#[from] IndexError),
 }
 
 /// A note that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
+    /// Its id.
+    pub id: Uuid,
     /// Its path in the team's tree.
     pub path: String,
     /// Its file.
     pub bytes: Vec<u8>,
     /// How far it has come to the team.
     pub state: State,
+}
+
+impl Found {
+    /// The file of a write, if it is there from then on.
+    #[must_use]
+    pub fn of(kept: &Kept) -> Option<Self> {
+        Some(Self {
+            id: kept.write.note,
+            path: kept.write.path.clone(),
+            bytes: kept.write.bytes.clone()?,
+            state: kept.state,
+        })
+    }
+
+    /// What it is about, as its path says.
+    #[must_use]
+    pub fn kind(&self) -> note::Kind {
+        place::parse(&self.path).map_or(note::Kind::Memory, |(kind, _)| kind)
+    }
+
+    /// What the file says, and what of it is not understood.
+    #[must_use]
+    pub fn note(&self) -> (Note, Vec<Fault>) {
+        Note::parse(self.kind(), self.id, &self.bytes)
+    }
 }
 
 /// The notes of one repository, for all its checkouts. Several processes may have them open.
@@ -89,7 +122,10 @@ impl Team {
     /// # Errors
     /// Where the repository cannot be used. What waits goes on waiting.
     pub fn commit(&mut self) -> Result<(), TeamError> {
-        let waiting: Vec<Kept> = self.outbox.waiting()?;
+        if self.library_is_absent() {
+            self.outbox.begin_again()?;
+        }
+        let waiting = self.outbox.waiting()?;
         if waiting.is_empty() {
             return Ok(());
         }
@@ -119,12 +155,8 @@ impl Team {
     /// Where what was written or the repository cannot be read.
     pub fn read(&mut self, id: Uuid) -> Result<Option<Found>, TeamError> {
         let last = self.outbox.last_of(id)?;
-        if let Some(Kept { write, state, .. }) = last {
-            return Ok(write.bytes.map(|bytes| Found {
-                path: write.path,
-                bytes,
-                state,
-            }));
+        if let Some(kept) = last {
+            return Ok(Found::of(&kept));
         }
         let Some((library, tip)) = self.look()? else {
             return Ok(None);
@@ -134,10 +166,20 @@ impl Team {
         };
         let bytes = library.read(tip, &path)?;
         Ok(bytes.map(|bytes| Found {
+            id,
             path,
             bytes,
             state: State::Published,
         }))
+    }
+
+    /// The notes of some hits, in their order; one that went since is left out.
+    ///
+    /// # Errors
+    /// Where what was written or the repository cannot be read.
+    pub fn load(&mut self, hits: &[Hit]) -> Result<Vec<Found>, TeamError> {
+        let found = hits.iter().map(|hit| self.read(hit.id));
+        found.filter_map(Result::transpose).collect()
     }
 
     /// The repository and where it stands, if it was made and holds anything.
@@ -146,12 +188,16 @@ impl Team {
     /// Where it cannot be read.
     pub fn look(&self) -> Result<Option<(Library, ObjectId)>, LibraryError> {
         // To read makes nothing.
-        if !self.library.join("HEAD").exists() {
+        if self.library_is_absent() {
             return Ok(None);
         }
         let library = self.open()?;
         let tip = library.tip(REF)?;
         Ok(tip.map(|tip| (library, tip)))
+    }
+
+    fn library_is_absent(&self) -> bool {
+        !self.library.join("HEAD").exists()
     }
 
     fn open(&self) -> Result<Library, LibraryError> {

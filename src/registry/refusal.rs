@@ -149,6 +149,18 @@ reasons! {
     UNREAD_RESULT = Internal, "the first answer under this key cannot be read", "look whether it took effect before you call again under another key";
     NO_RANDOM = Internal, "the system gives no random numbers", "majordomus bug-report, and report it with what was called";
 
+    // The team's notes.
+    NO_CHECKOUT = Refused, "there is no checkout to keep notes for", "start the client in a repository, or name one with `--repo PATH`";
+    NO_NOTE = NotFound, "there is no note `…`", "majordomus notes lists those there are";
+    HIDDEN_WORD = InvalidInput, "argument `…` has a control or invisible character: expected one plain line", "write it again without that character";
+    LONG_NOTE = InvalidInput, "the note would be … bytes: expected at most …", "write the fact, and link to what is long";
+    NO_PATH = InvalidInput, "argument `paths[…]` is no path: expected a path or glob relative to the repository's root", "git ls-files --full-name PATH";
+    NOT_SAVED = Unavailable, "the note is not saved: …", "majordomus doctor, then call again";
+    NOT_SAVED_FULL = Unavailable, "the note is not saved: the disk is full", "free some space, then call again";
+    NOT_SAVED_HERE = Unavailable, "the note is not saved: its folder cannot be written", "make the repository's git folder writable, then call again";
+    NOT_SAVED_BUSY = Unavailable, "the note is not saved: another program holds the file of the notes", "call again";
+    UNREADABLE_NOTES = Unavailable, "the notes cannot be read: …", "majordomus doctor, then call again";
+
     // The server.
     STANDALONE = Refused, "`…` is refused: a server started with `--standalone` shares nothing", "start `majordomus mcp` without `--standalone`";
     NO_SERVER = Refused, "no server runs here", "majordomus status";

@@ -46,6 +46,7 @@ mod mcp_legacy;
 mod mcp_modern;
 mod mcp_prompts;
 mod mcp_schemas;
+mod notes;
 mod openapi;
 mod peers;
 mod places;

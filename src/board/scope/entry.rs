@@ -58,6 +58,21 @@ pub enum BadEntry {
 }
 
 impl BadEntry {
+    /// Returns which entry it is; of too many, the first one that is.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        match self {
+            Self::TooMany(_) => SCOPE_ENTRIES,
+            Self::Empty(index)
+            | Self::TooLong(index)
+            | Self::Control(index)
+            | Self::Absolute(index)
+            | Self::Backslash(index)
+            | Self::Outside(index)
+            | Self::UpFromPattern(index) => *index,
+        }
+    }
+
     /// Returns the refusal of an announcement that has it.
     #[must_use]
     pub fn reason(&self) -> Reason {

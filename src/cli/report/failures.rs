@@ -102,6 +102,7 @@ failures! {
     NO_ROUTE = Failed, "`…` has no HTTP route to call it by", "majordomus describe ID";
     NO_COMMAND = Usage, "there is no such command", "majordomus --help";
     UNREAD_ARGUMENTS = Failed, "the arguments cannot be read: …", "majordomus call ID --json '{\"name\": \"value\"}'";
+    UNREAD_TEXT = Failed, "the text cannot be read from standard input: …", "majordomus remember TITLE --body TEXT";
     LARGE_ARGUMENTS = Usage, "the arguments are too large", "docs/reference/limits.md has every limit";
     NO_OBJECT = Usage, "the arguments are not a JSON object", "majordomus call ID --json '{\"name\": \"value\"}'";
     NO_JSON = Usage, "the arguments are not JSON: …", "majordomus call ID --json '{\"name\": \"value\"}'";

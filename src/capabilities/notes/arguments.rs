@@ -1,0 +1,148 @@
+//! What is asked about notes.
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::board::scope;
+use crate::floor::text::is_hidden;
+use crate::memory::library::NOTE_BYTES;
+use crate::memory::note::{self, Note};
+use crate::registry::{Refusal, refusal};
+
+/// What a note is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum NoteKind {
+    #[default]
+    Memory,
+    Decision,
+    WorkState,
+    Person,
+}
+
+impl NoteKind {
+    pub(super) fn of_note(self) -> note::Kind {
+        match self {
+            Self::Memory => note::Kind::Memory,
+            Self::Decision => note::Kind::Decision,
+            Self::WorkState => note::Kind::WorkState,
+            Self::Person => note::Kind::Person,
+        }
+    }
+}
+
+/// One fact.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Remember {
+    /// The fact in one line, so that it is found and understood without the text.
+    #[schema(min_length = 1, max_length = 200)]
+    title: String,
+    /// The text, in Markdown: why, since when, what follows from it.
+    #[serde(default)]
+    body: String,
+    /// What it is about.
+    #[serde(default)]
+    kind: NoteKind,
+    /// Words to find it by.
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    tags: Vec<String>,
+    /// The paths and globs that it is about, relative to the repository's root.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    paths: Vec<String>,
+    /// Ids of notes whose place it takes.
+    #[serde(default)]
+    #[schema(max_items = 16)]
+    pub(super) supersedes: Vec<Uuid>,
+    /// Only say what would be written.
+    #[serde(default)]
+    pub(super) dry_run: bool,
+}
+
+impl Remember {
+    /// The note that it asks for.
+    pub(super) fn note(self, id: Uuid) -> Result<Note, Refusal> {
+        plain("title", &self.title)?;
+        for (index, tag) in self.tags.iter().enumerate() {
+            plain(&format!("tags[{index}]"), tag)?;
+        }
+        let paths = scope::parse(&self.paths)
+            .map_err(|bad| refusal::NO_PATH.fill(&[&bad.index()]))?
+            .iter()
+            .map(|entry| entry.as_str().to_owned())
+            .collect();
+        let title = self.title.trim().to_owned();
+        let note = Note {
+            tags: self.tags,
+            paths,
+            supersedes: self.supersedes,
+            ..Note::new(self.kind.of_note(), id, title, self.body)
+        };
+        // What is still to come (author, client, time) is short.
+        let bytes = note.render().len() + SAID_LATER;
+        if bytes > NOTE_BYTES {
+            return Err(refusal::LONG_NOTE.fill(&[&bytes, &NOTE_BYTES]));
+        }
+        Ok(note)
+    }
+}
+
+/// What author, client and time take in a note's front matter at most, in bytes.
+const SAID_LATER: usize = 1024;
+
+fn plain(name: &str, word: &str) -> Result<(), Refusal> {
+    if word.trim().is_empty() || word.chars().any(is_hidden) {
+        return Err(refusal::HIDDEN_WORD.fill(&[&name]));
+    }
+    Ok(())
+}
+
+/// Which notes.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Which {
+    /// Read this one, with its text.
+    #[schema(nullable = false)]
+    pub(super) id: Option<Uuid>,
+    /// Only those that the team does not have yet.
+    #[serde(default)]
+    pub(super) pending: bool,
+    /// Only those of this kind.
+    #[schema(nullable = false)]
+    pub(super) kind: Option<NoteKind>,
+    /// How many at most, the newest first.
+    #[serde(default = "twenty")]
+    #[schema(minimum = 1, maximum = 200, default = 20)]
+    pub(super) limit: usize,
+}
+
+/// What to look for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Recall {
+    /// What you want to know, in plain words, names or paths.
+    #[schema(min_length = 1, max_length = 1000)]
+    pub(super) query: String,
+    /// Paths that you work on: notes about them come first.
+    #[serde(default)]
+    #[schema(max_items = 64)]
+    pub(super) paths: Vec<String>,
+    /// Only those of this kind.
+    #[schema(nullable = false)]
+    pub(super) kind: Option<NoteKind>,
+    /// How many at most, the best first.
+    #[serde(default = "eight")]
+    #[schema(minimum = 1, maximum = 50, default = 8)]
+    pub(super) limit: usize,
+}
+
+fn twenty() -> usize {
+    20
+}
+
+fn eight() -> usize {
+    8
+}

@@ -1,0 +1,179 @@
+//! `majordomus notes [ID]`: what was written down in this repository.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::cli::arguments::Json;
+use crate::cli::context::Context;
+use crate::cli::offline;
+use crate::cli::owner::{Owner, block_on};
+use crate::cli::report::{Exit, Outcome};
+use crate::cli::screen::{Mark, Screen, clean};
+
+/// The words of the command, by which its capability is found.
+pub const WORDS: &[&str] = &["notes"];
+
+/// What a note is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Something that was found out
+    Memory,
+    /// Something that was decided
+    Decision,
+    /// Something that somebody works on
+    WorkState,
+    /// Somebody
+    Person,
+}
+
+impl Kind {
+    /// The word, as the server knows it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Decision => "decision",
+            Self::WorkState => "work-state",
+            Self::Person => "person",
+        }
+    }
+}
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print this note, with its text
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+
+    /// Only those that the team does not have yet
+    #[arg(long)]
+    pub pending: bool,
+
+    /// Only notes of this kind
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<Kind>,
+
+    /// How many at most, the newest first
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    pub limit: u32,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// Lists the notes, or prints one.
+///
+/// # Errors
+/// When there is no owner to ask, or it refuses.
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let site = context.checkout()?;
+    let registry = offline::registry(Some(&site))?;
+    let capability = offline::by_words(&registry, WORDS)?;
+    let mut arguments = json!({ "pending": args.pending, "limit": args.limit });
+    if let Some(fields) = arguments.as_object_mut() {
+        let said = [
+            ("id", args.id.as_deref()),
+            ("kind", args.kind.map(Kind::word)),
+        ];
+        for (name, value) in said {
+            if let Some(value) = value {
+                fields.insert(name.to_owned(), Value::from(value));
+            }
+        }
+    }
+    let answer = block_on(async {
+        let mut owner = Owner::reach(&site).await?;
+        owner.call(capability, &arguments).await
+    })?;
+    if args.form.json {
+        context.screen.json(&answer)?;
+    } else {
+        let text = render(&answer, args.id.is_some(), context.screen);
+        context.screen.print(&text)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Renders notes for people; whole ones with their text.
+#[must_use]
+pub fn render(answer: &Value, whole: bool, screen: Screen) -> String {
+    let mut text = String::new();
+    let word =
+        |note: &Value, key: &str| clean(note.get(key).and_then(Value::as_str).unwrap_or_default());
+    let notes = answer.get("notes").and_then(Value::as_array);
+    let notes = notes.map_or(&[][..], Vec::as_slice);
+    if notes.is_empty() {
+        text.push_str("no note\n");
+    }
+    for note in notes {
+        let mut facts: Vec<String> = ["kind", "status", "author", "created"]
+            .iter()
+            .map(|key| word(note, key))
+            .filter(|fact| !fact.is_empty())
+            .collect();
+        if note.get("shared").and_then(Value::as_bool) == Some(false) {
+            facts.push("not shared".to_owned());
+        }
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{}\n  {}",
+            screen.mark(Mark::Bold, &word(note, "title")),
+            screen.mark(
+                Mark::Dim,
+                &format!("{} · {}", word(note, "id"), facts.join(" · "))
+            ),
+        );
+        let body = note.get("text").and_then(Value::as_str).unwrap_or_default();
+        for line in body.lines().filter(|_| whole) {
+            let _ = writeln!(text, "  {}", clean(line));
+        }
+    }
+    let pending = answer
+        .get("unpublished")
+        .and_then(Value::as_u64)
+        .unwrap_or(0);
+    if pending > 0 {
+        let _ = writeln!(
+            text,
+            "{pending} of this machine's writes are not shared with the team"
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::render;
+    use crate::cli::screen::Screen;
+    use crate::cli::settings::Settings;
+
+    #[test]
+    fn a_note_is_one_fact_with_who_and_when() {
+        let plain = Settings {
+            plain: true,
+            ..Settings::default()
+        };
+        let screen = Screen::new(&plain);
+        let answer = json!({
+            "notes": [{
+                "id": "1", "kind": "decision", "title": "Deploys\u{1b} on Thursdays", "status": "accepted",
+                "author": "Ann", "shared": false, "text": "since\nMay",
+            }],
+            "unpublished": 1,
+        });
+        let head = "Deploys\u{fffd} on Thursdays\n  1 · decision · accepted · Ann · not shared\n";
+        let tail = "1 of this machine's writes are not shared with the team\n";
+        assert_eq!(render(&answer, false, screen), format!("{head}{tail}"));
+        assert_eq!(
+            render(&answer, true, screen),
+            format!("{head}  since\n  May\n{tail}")
+        );
+        assert_eq!(render(&json!({ "notes": [] }), true, screen), "no note\n");
+    }
+}

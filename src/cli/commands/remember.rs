@@ -1,0 +1,106 @@
+//! `majordomus remember TITLE`: one fact, written down for every agent and person of this repository.
+
+use std::io::Read as _;
+
+use serde_json::{Value, json};
+
+use crate::cli::arguments::Json;
+use crate::cli::commands::notes::Kind;
+use crate::cli::context::Context;
+use crate::cli::offline;
+use crate::cli::owner::{Owner, block_on};
+use crate::cli::report::{Exit, Outcome, failures};
+use crate::cli::screen::clean;
+use crate::memory::library::NOTE_BYTES;
+
+/// The words of the command, by which its capability is found.
+pub const WORDS: &[&str] = &["remember"];
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The fact in one line
+    #[arg(value_name = "TITLE")]
+    pub title: String,
+
+    /// The text, in Markdown; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub body: String,
+
+    /// What it is about
+    #[arg(long, value_name = "KIND", default_value = "memory")]
+    pub kind: Kind,
+
+    /// A word to find it by; may be given again
+    #[arg(long = "tag", value_name = "WORD")]
+    pub tags: Vec<String>,
+
+    /// A path or glob that it is about, from the root of the checkout; may be given again
+    #[arg(long = "path", value_name = "PATH")]
+    pub paths: Vec<String>,
+
+    /// The id of a note whose place it takes; may be given again
+    #[arg(long, value_name = "ID")]
+    pub supersedes: Vec<String>,
+
+    /// Only say what would be written
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// Writes the note, and says who can see it.
+///
+/// # Errors
+/// When there is no owner to ask, it refuses, or standard input cannot be read.
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let site = context.checkout()?;
+    let registry = offline::registry(Some(&site))?;
+    let capability = offline::by_words(&registry, WORDS)?;
+    let body = if args.body == "-" {
+        let mut text = String::new();
+        // One byte more than a note may have says that it is too long.
+        let most = NOTE_BYTES as u64 + 1;
+        let read = std::io::stdin().take(most).read_to_string(&mut text);
+        read.map_err(|error| failures::UNREAD_TEXT.fill(&[&error]))?;
+        text
+    } else {
+        args.body.clone()
+    };
+    let arguments = json!({
+        "title": args.title,
+        "body": body,
+        "kind": args.kind.word(),
+        "tags": args.tags,
+        "paths": args.paths,
+        "supersedes": args.supersedes,
+        "dry_run": args.dry_run,
+    });
+    let answer = block_on(async {
+        let mut owner = Owner::reach(&site).await?;
+        owner.call(capability, &arguments).await
+    })?;
+    if args.form.json {
+        context.screen.json(&answer)?;
+    } else {
+        let word = |at: &str| {
+            clean(
+                answer
+                    .pointer(at)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default(),
+            )
+        };
+        let text = format!(
+            "{}  {}\n{}\n",
+            word("/id"),
+            word("/path"),
+            word("/sync/message")
+        );
+        context.screen.print(&text)?;
+    }
+    Ok(Exit::Done)
+}

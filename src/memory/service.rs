@@ -1,0 +1,159 @@
+//! The notes as a server has them: one [`Team`], used by one job after another on a thread that exists only while there is
+//! something to do. A slow disk holds up nobody but those who ask for notes.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::index::Index;
+use super::team::{Team, TeamError};
+use crate::floor::paths::Site;
+use crate::floor::worker::Worker;
+
+/// Why a job was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// There is no folder to keep notes in.
+    #[error("there is no checkout to keep notes for")]
+    NoPlace,
+    /// The folder cannot be made.
+    #[error("the folder of the notes cannot be made")]
+    Folder(#[source] io::Error),
+    /// It failed.
+    #[error(transparent)]
+    Team(#[from] TeamError),
+    /// The system gives no thread to do it on.
+    #[error("the system gives no thread to work on: {0}")]
+    NoThread(io::ErrorKind),
+    /// The job panicked, or the process is ending.
+    #[error("the notes are not worked on any more")]
+    Gone,
+}
+
+struct Place {
+    site: Site,
+    folder: PathBuf,
+    team: Mutex<Team>,
+    index: Mutex<Index>,
+}
+
+/// The notes of one repository. Cheap to clone; nothing is opened before the first job.
+#[derive(Clone)]
+pub struct Memory {
+    place: Option<Arc<Place>>,
+    worker: Worker,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").finish_non_exhaustive()
+    }
+}
+
+impl Memory {
+    /// Describes the notes of a checkout's repository; without one there are none.
+    #[must_use]
+    pub fn of(site: Option<&Site>) -> Self {
+        let place = site.map(|site| {
+            let folder = site.shared_dir();
+            let team = Mutex::new(Team::at(&folder, site.writes()));
+            let site = site.clone();
+            let index = Mutex::new(Index::at(&folder));
+            Arc::new(Place {
+                site,
+                folder,
+                team,
+                index,
+            })
+        });
+        let worker = Worker::new("notes");
+        Self { place, worker }
+    }
+
+    /// Runs a job that writes: the folder is made if it is not there.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    ///
+    /// # Errors
+    /// Where the job cannot be begun, and whatever it fails with.
+    pub async fn write<T, F>(&self, job: F) -> Result<T, MemoryError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Team, &Site) -> Result<T, TeamError> + Send + 'static,
+    {
+        self.run(move |place| {
+            crate::floor::fs::make_directory(&place.folder, 0o700).map_err(MemoryError::Folder)?;
+            place.with(job)
+        })
+        .await
+    }
+
+    /// Runs a job that makes nothing.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    ///
+    /// # Errors
+    /// Where the job cannot be begun, and whatever it fails with.
+    pub async fn read<T, F>(&self, job: F) -> Result<T, MemoryError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Team, &Site) -> Result<T, TeamError> + Send + 'static,
+    {
+        self.run(move |place| place.with(job)).await
+    }
+
+    /// Runs a job that finds notes, in an index that has all that is committed.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    ///
+    /// # Errors
+    /// Where the job cannot be begun, the index cannot be used, and whatever it fails with.
+    pub async fn find<T, F>(&self, job: F) -> Result<T, MemoryError>
+    where
+        T: Default + Send + 'static,
+        F: FnOnce(&mut Team, &mut Index) -> Result<T, TeamError> + Send + 'static,
+    {
+        self.run(move |place| {
+            place.with(|team, _| {
+                let Some((library, tip)) = team.look()? else {
+                    return Ok(T::default());
+                };
+                // What a panic left behind is whole: the file is closed, and opened again.
+                let mut index = place.index.lock().unwrap_or_else(PoisonError::into_inner);
+                index.catch_up(&library, tip)?;
+                job(team, &mut index)
+            })
+        })
+        .await
+    }
+
+    async fn run<T, F>(&self, job: F) -> Result<T, MemoryError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Place) -> Result<T, MemoryError> + Send + 'static,
+    {
+        let place = self.place.clone().ok_or(MemoryError::NoPlace)?;
+        let (tell, told) = oneshot::channel();
+        self.worker.submit(Box::new(move |thread| {
+            let done = thread
+                .map_err(MemoryError::NoThread)
+                .and_then(|()| job(&place));
+            // Nobody waits any more: the work is done all the same.
+            drop(tell.send(done));
+        }));
+        told.await.unwrap_or(Err(MemoryError::Gone))
+    }
+}
+
+impl Place {
+    fn with<T>(
+        &self,
+        job: impl FnOnce(&mut Team, &Site) -> Result<T, TeamError>,
+    ) -> Result<T, MemoryError> {
+        // What a panic left behind is whole: files are closed, and opened again.
+        let mut team = self.team.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(job(&mut team, &self.site)?)
+    }
+}
