@@ -119,20 +119,73 @@ impl Checkout {
     }
 }
 
+/// What names another repository, index or configuration in an environment: `git rev-parse --local-env-vars`, and what
+/// hooks and traces leave there. A test holds the first line against the installed `git`.
+const ELSEWHERE: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_QUARANTINE_PATH",
+    "GIT_DEFAULT_HASH",
+    "GIT_CURL_VERBOSE",
+];
+/// The same by how the name begins.
+const ELSEWHERE_PREFIXES: &[&str] = &["GIT_TRACE", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
+
 /// Returns a `git` that runs in `folder`, asks nobody anything and is steered by nothing in our environment.
 ///
 /// Every `GIT_*` variable is removed: they may name another repository, index or configuration. The rest stays, because
 /// credentials and proxies live there. Hooks, file-system monitors and background maintenance of the user's are off, no
 /// optional lock is taken, messages are English, and there is no terminal to prompt on.
 #[must_use]
+pub fn command(folder: &Path) -> Command {
+    without(folder, |name| name.starts_with("GIT_"))
+}
+
+/// The same for what goes over a network: what `GIT_*` variables say of credentials, ssh and certificates stays, and only
+/// what leads to another repository, index or configuration goes.
+#[must_use]
+pub fn command_with_credentials(folder: &Path) -> Command {
+    without(folder, leads_elsewhere)
+}
+
+/// The same for reading the settings of a checkout, to which those in the environment belong.
+#[must_use]
+pub fn command_with_settings(folder: &Path) -> Command {
+    without(folder, |name| {
+        leads_elsewhere(name) && !name.starts_with("GIT_CONFIG_")
+    })
+}
+
+fn leads_elsewhere(name: &str) -> bool {
+    ELSEWHERE.contains(&name)
+        || ELSEWHERE_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that starts git"
 )]
-pub fn command(folder: &Path) -> Command {
+fn without(folder: &Path, goes: impl Fn(&str) -> bool) -> Command {
     let mut git = Command::new("git");
     for (name, _) in std::env::vars_os() {
-        if name.as_bytes().starts_with(b"GIT_") {
+        if goes(&name.to_string_lossy()) {
             git.env_remove(name);
         }
     }
@@ -189,7 +242,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{Checkout, command};
+    use super::{Checkout, command, leads_elsewhere};
 
     /// Runs git hermetically in `folder` and returns what it printed, or `None` if it failed.
     fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
@@ -325,5 +378,18 @@ mod tests {
             .map(|(name, _)| name.to_string_lossy().into_owned())
             .collect();
         assert_eq!(kept, ["GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT"]);
+    }
+
+    #[test]
+    fn what_git_itself_holds_for_anothers_goes_and_credentials_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let listed = git(folder.path(), &["rev-parse", "--local-env-vars"]).unwrap();
+        assert!(listed.contains("GIT_DIR"));
+        for name in listed.lines() {
+            assert!(leads_elsewhere(name), "{name}");
+        }
+        for name in ["GIT_ASKPASS", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO"] {
+            assert!(!leads_elsewhere(name), "{name}");
+        }
     }
 }

@@ -6,6 +6,10 @@
 //! reading is total: whatever the bytes are, they are a note, and what could not be understood is named and kept.
 //!
 //! Absent until it is built: how notes are published.
+//! repository of the team's own ([`library`]), which meets the team's remote by one ref ([`remote`]). Files come from other people's editors and from hostile branches, so
+//! reading is total: whatever the bytes are, they are a note, and what could not be understood is named and kept.
+//!
+//! Absent until it is built: when notes are published, and how they are found again.
 
 pub mod author;
 pub mod front;
@@ -17,3 +21,4 @@ pub mod outcome;
 pub mod place;
 pub mod service;
 pub mod team;
+pub mod remote;

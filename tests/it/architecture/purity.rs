@@ -75,6 +75,10 @@ const WAITERS: &[(&str, &str)] = &[
         "the deadline of a connection that does not move",
     ),
     (
+        "src/memory/remote/lock.rs",
+        "while another process publishes, until a call's deadline",
+    ),
+    (
         "src/registry/changes.rs",
         "after a piece of news, until the next one may be told",
     ),

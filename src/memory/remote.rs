@@ -1,0 +1,171 @@
+//! The team's remote: one ref, fetched and pushed by `git`, blocking, for a thread of its own.
+//!
+//! The network is git's, with the user's credentials, proxies and ssh; everything else of the user's configuration stays
+//! out ([`settings`]). One process of a repository uses the network at a time, under a lock of the kernel ([`lock`]). Each
+//! git runs in a process group that ends with the call, at its deadline, or with this process ([`child`]). What went wrong
+//! is told apart by git's words, in one place ([`verdict`]).
+//!
+//! [`TRACKING`] is where the remote's ref stood when it was last seen. It moves by a fetch and by a push that arrived, and
+//! nobody else moves it.
+//!
+//! Absent: when to publish, what to do with somebody else's commits, and consent: those are the caller's.
+
+mod address;
+mod child;
+mod deadline;
+mod error;
+mod lock;
+mod settings;
+mod verdict;
+
+pub use deadline::Deadline;
+pub use error::RemoteError;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use gix_hash::{Kind, ObjectId};
+use gix_ref::FullName;
+
+use super::library::{Library, LibraryError};
+use child::Ran;
+use lock::SyncLock;
+use settings::Settings;
+
+/// Where the remote's ref stood when it was last seen.
+pub const TRACKING: &str = "refs/remotes/team/memory";
+/// The remote's name in the settings that git gets; it stands in no file.
+const REMOTE: &str = "team";
+/// The longest that git may say nothing: it tells its progress each second that there is some.
+const SILENCE: Duration = Duration::from_secs(20);
+
+/// A remote and the ref on it.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    folder: PathBuf,
+    checkout: PathBuf,
+    url: String,
+    reference: String,
+    protocols: &'static str,
+    silence: Duration,
+}
+
+impl Remote {
+    /// The ref `reference` of the remote at `url`, for the repository in the folder `library`, reached as the checkout
+    /// reaches its own remotes. With `local_allowed`, `file://`, a path, and `http://` on loopback are addresses too.
+    ///
+    /// # Errors
+    /// `Url` and `Name`.
+    pub fn new(
+        library: &Path,
+        checkout: &Path,
+        url: &str,
+        reference: &str,
+        local_allowed: bool,
+    ) -> Result<Self, RemoteError> {
+        address::hold(url, local_allowed)?;
+        let is_name = reference.starts_with("refs/") && FullName::try_from(reference).is_ok();
+        // A pattern's star passes for no name; what git's own names would shadow is not ours to move.
+        if !is_name || reference.contains(['*', ':']) {
+            return Err(RemoteError::Name(reference.to_owned()));
+        }
+        Ok(Self {
+            folder: library.to_path_buf(),
+            checkout: checkout.to_path_buf(),
+            url: url.to_owned(),
+            reference: reference.to_owned(),
+            protocols: if local_allowed {
+                "https:ssh:file:http"
+            } else {
+                "https:ssh"
+            },
+            silence: SILENCE,
+        })
+    }
+
+    /// Fetches the remote's ref into [`TRACKING`] and returns where it stands; `None` where the remote has no such ref, and
+    /// [`TRACKING`] then stays as it was. A ref that was rewritten is fetched too: whether that is accepted is the caller's.
+    ///
+    /// # Errors
+    /// Any [`RemoteError`] but `Stale` and `Rejected`.
+    pub fn fetch(&self, until: &Deadline) -> Result<Option<ObjectId>, RemoteError> {
+        let lock = self.begin(until)?;
+        let refspec = format!("+{}:{TRACKING}", self.reference);
+        let ran = self.run(&lock, until, |git| {
+            git.args(["fetch", "--progress", "--no-tags", "--no-write-fetch-head"])
+                .args(["--no-recurse-submodules", "--no-auto-maintenance"])
+                .args(["--no-prune", "--refmap=", "--", REMOTE, &refspec]);
+        })?;
+        if ran.status.success() {
+            return self.library()?.tip(TRACKING).map_err(damaged);
+        }
+        if verdict::is_missing(&ran) {
+            return Ok(None);
+        }
+        Err(verdict::of_fetch(&ran))
+    }
+
+    /// Moves the remote's ref from `expected` (`None`: it is not there) to `tip`, and [`TRACKING`] with it.
+    ///
+    /// # Errors
+    /// Any [`RemoteError`]; `Stale` where the remote's ref stands elsewhere. After `TimedOut` it may have moved all the same.
+    pub fn push(
+        &self,
+        tip: ObjectId,
+        expected: Option<ObjectId>,
+        until: &Deadline,
+    ) -> Result<(), RemoteError> {
+        let lock = self.begin(until)?;
+        let reference = &self.reference;
+        let expected = expected.map(|id| id.to_string()).unwrap_or_default();
+        let ran = self.run(&lock, until, |git| {
+            git.args(["push", "--porcelain", "--progress", "--no-verify"])
+                .args(["--no-follow-tags", "--no-signed", "--no-recurse-submodules"])
+                .arg(format!("--force-with-lease={reference}:{expected}"))
+                .args(["--", REMOTE, &format!("{tip}:{reference}")]);
+        })?;
+        if !ran.status.success() {
+            return Err(verdict::of_push(&ran));
+        }
+        let library = self.library()?;
+        let before = library.tip(TRACKING).map_err(damaged)?;
+        // Under the lock nobody else moves it.
+        library.advance(TRACKING, before, tip).map_err(damaged)?;
+        Ok(())
+    }
+
+    /// Takes the lock and removes what a killed one left.
+    fn begin(&self, until: &Deadline) -> Result<SyncLock, RemoteError> {
+        let lock = SyncLock::take(&self.folder, until)?;
+        settings::hold(&self.folder)?;
+        lock::sweep(&self.folder);
+        Ok(lock)
+    }
+
+    fn run(
+        &self,
+        lock: &SyncLock,
+        until: &Deadline,
+        arguments: impl FnOnce(&mut Command),
+    ) -> Result<Ran, RemoteError> {
+        let settings = Settings::read(&self.checkout, until, self.silence)?;
+        let mut git = settings.command(&self.folder, &self.url, self.protocols);
+        arguments(&mut git);
+        let input = lock
+            .share()
+            .map_err(|error| RemoteError::Other(error.to_string()))?;
+        child::run(git.stdin(input), until, self.silence)
+    }
+
+    fn library(&self) -> Result<Library, RemoteError> {
+        Library::open(&self.folder, Kind::Sha1).map_err(damaged)
+    }
+}
+
+fn damaged(error: LibraryError) -> RemoteError {
+    RemoteError::Other(crate::floor::error::Chain(&error).to_string())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Bringing the notes of this machine and the team's ref together.
+//!
+//! *Tracking tip*: where the team's ref stood when it was last seen. What is pushed always leads on from it; where somebody
+//! was faster, what they pushed is fetched and what is not published is applied again on top of it.
+//!
+//! The team's ref only ever grows. One that was deleted or rewritten since is refused, and nothing of ours is pushed into
+//! it: a plain push would put back what somebody purged.
+
+use std::collections::HashSet;
+
+use gix_hash::ObjectId;
+
+use super::{REF, Team, TeamError, message, trailers};
+use crate::memory::library::{Change, Library, LibraryError};
+use crate::memory::outbox::State;
+use crate::memory::remote::{Deadline, Remote, RemoteError, TRACKING};
+
+/// How often somebody else may be faster.
+const ATTEMPTS: usize = 64;
+
+/// Why the notes are not as the team's.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    /// Something on this machine.
+    #[error(transparent)]
+    Team(#[from] TeamError),
+    /// Something on the way, or the remote.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+    /// The team's ref is gone, or does not lead on from what it was.
+    #[error("the team's notes were rewritten or removed on the remote")]
+    Rewritten,
+    /// Others were faster every time.
+    #[error("others published at the same moment each time")]
+    Contended,
+}
+
+impl From<LibraryError> for SyncError {
+    fn from(error: LibraryError) -> Self {
+        Self::Team(error.into())
+    }
+}
+
+impl Team {
+    /// Takes in what the team has.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached, or its ref was rewritten: everything is then as it was.
+    pub fn pull(&mut self, remote: &Remote, until: &Deadline) -> Result<(), SyncError> {
+        self.commit()?;
+        let library = self.open()?;
+        let before = library.tip(TRACKING)?;
+        let fetched = remote.fetch(until)?;
+        let leads_on = match (before, fetched) {
+            (None, _) => true,
+            (Some(before), Some(fetched)) => library.leads_to(before, fetched)?,
+            (Some(_), None) => false,
+        };
+        if !leads_on {
+            if let (Some(before), Some(fetched)) = (before, fetched) {
+                // What was seen last stays what was seen last, so that the next call refuses it too.
+                library.advance(TRACKING, Some(fetched), before)?;
+            }
+            return Err(SyncError::Rewritten);
+        }
+        let tracking = library.tip(TRACKING)?;
+        self.align(&library, tracking)?;
+        if let Some(tracking) = tracking {
+            self.mark_published(&library, tracking, before)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what the team does not have. Where this succeeds, the team's ref has everything that was committed before.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached or refuses, or its ref was rewritten. What is not published stays so.
+    pub fn publish(&mut self, remote: &Remote, until: &Deadline) -> Result<(), SyncError> {
+        for _ in 0..ATTEMPTS {
+            self.commit()?;
+            let library = self.open()?;
+            let tracking = library.tip(TRACKING)?;
+            let Some(tip) = self.align(&library, tracking)? else {
+                return Ok(());
+            };
+            if tracking != Some(tip) {
+                match remote.push(tip, tracking, until) {
+                    Ok(()) => {}
+                    Err(RemoteError::Stale) => {
+                        self.pull(remote, until)?;
+                        continue;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            self.mark_published(&library, tip, tracking)?;
+            return Ok(());
+        }
+        Err(SyncError::Contended)
+    }
+
+    /// Moves the ref of this machine to where it leads on from `tracking`, and answers where it stands then.
+    ///
+    /// What is applied again is marked before the ref moves: who is about to commit one of those finds either its mark or
+    /// the moved ref, and commits nothing twice. A process that is killed in between leaves a ref that does not lead on, and
+    /// the next one applies all of it again.
+    fn align(
+        &mut self,
+        library: &Library,
+        tracking: Option<ObjectId>,
+    ) -> Result<Option<ObjectId>, TeamError> {
+        for _ in 0..ATTEMPTS {
+            let local = library.tip(REF)?;
+            let Some(tracking) = tracking else {
+                return Ok(local);
+            };
+            let Some(tip) = local else {
+                if library.advance(REF, None, tracking)? {
+                    return Ok(Some(tracking));
+                }
+                continue;
+            };
+            if library.leads_to(tracking, tip)? {
+                return Ok(Some(tip));
+            }
+            let unpublished = self.outbox.unpublished()?;
+            let mut top = tracking;
+            let mut marks = Vec::with_capacity(unpublished.len());
+            for kept in &unpublished {
+                let change = Change {
+                    path: &kept.write.path,
+                    bytes: kept.write.bytes.as_deref(),
+                };
+                let trailers = trailers(kept);
+                let message = message(&kept.write, &trailers);
+                top = library.on_top(Some(top), &[change], &message)?.tip;
+                marks.push((kept.seq, top.to_string()));
+            }
+            let marks: Vec<(i64, &str)> = marks.iter().map(|(seq, sha)| (*seq, &**sha)).collect();
+            self.outbox.advance(&marks, State::Committed)?;
+            if library.advance(REF, Some(tip), top)? {
+                return Ok(Some(top));
+            }
+        }
+        Err(LibraryError::Contended(REF.to_owned()).into())
+    }
+
+    /// Marks the writes whose commits `tip` has; those before `below` are known to be there.
+    fn mark_published(
+        &mut self,
+        library: &Library,
+        tip: ObjectId,
+        below: Option<ObjectId>,
+    ) -> Result<(), TeamError> {
+        let fresh: HashSet<String> = library
+            .between(below, tip)?
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let mut marks = Vec::new();
+        for kept in self.outbox.unpublished()? {
+            let Some(sha) = kept.sha.filter(|_| kept.state == State::Committed) else {
+                continue;
+            };
+            let there = fresh.contains(&sha)
+                || match ObjectId::from_hex(sha.as_bytes()) {
+                    Ok(id) => below.is_some_and(|below| library.leads_to(id, below).unwrap_or(false)),
+                    Err(_) => false,
+                };
+            if there {
+                marks.push((kept.seq, sha));
+            }
+        }
+        let marks: Vec<(i64, &str)> = marks.iter().map(|(seq, sha)| (*seq, &**sha)).collect();
+        Ok(self.outbox.advance(&marks, State::Published)?)
+    }
+}
