@@ -12,6 +12,11 @@
 //! Absent until it is built: when notes are published, and how they are found again.
 
 pub mod author;
+//! Where they may go is what the user has agreed to ([`consent`]).
+//!
+//! Absent until it is built: how notes are published, and how they are found again.
+
+pub mod consent;
 pub mod front;
 pub mod index;
 pub mod library;
