@@ -6,15 +6,16 @@ mod refusals;
 
 use serde_json::json;
 
-use answers::{NoteView, Notes, Remembered};
+use answers::{NoteView, Notes, Remembered, Synced};
 use arguments::{NoteKind, Recall, Remember, Which};
 
-use super::declare::{answer, query, read};
+use super::declare::{Nothing, answer, query, read};
 use super::services::Services;
 use crate::floor::clock;
 use crate::memory::author;
 use crate::memory::index::Question;
 use crate::memory::outbox::{Kept, Key, Write};
+use crate::memory::outcome::Outcome;
 use crate::memory::place;
 use crate::memory::team::Found;
 use crate::registry::{
@@ -23,7 +24,8 @@ use crate::registry::{
 
 /// Declares the group.
 pub fn capabilities(services: &Services) -> Vec<Capability> {
-    let (writer, finder, reader) = (services.clone(), services.clone(), services.clone());
+    let (writer, finder) = (services.clone(), services.clone());
+    let (reader, syncer) = (services.clone(), services.clone());
     let mut remember_note = query::<Remember, Remembered>(
         "notes.remember",
         "Remember",
@@ -87,7 +89,26 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
         title: "what the team does not have yet",
         arguments: json!({ "pending": true }),
     }];
-    vec![remember_note, recall_notes, list_notes]
+    let mut sync_notes = query::<Nothing, Synced>(
+        "notes.sync",
+        "Sync notes",
+        "Takes in what the team has written down and sends what it does not have yet.",
+        Handler::task(move |call| sync(syncer.clone(), call)),
+    );
+    sync_notes.kind = Kind::Command;
+    sync_notes.retry = Retry::Converging;
+    sync_notes.exposure = Exposure {
+        tool: None,
+        prompt: None,
+        resource: None,
+        route: Some("/api/v1/notes/sync"),
+        cli: Some(&["sync"]),
+    };
+    sync_notes.examples = vec![Example {
+        title: "meet the team's notes",
+        arguments: json!({}),
+    }];
+    vec![remember_note, recall_notes, list_notes, sync_notes]
 }
 
 async fn remember(services: Services, call: Call) -> Answer {
@@ -135,8 +156,16 @@ async fn remember(services: Services, call: Call) -> Answer {
         Ok(Ok(team.keep(&write, key.as_ref())?))
     });
     let kept = saved.await.map_err(|error| refusals::not_saved(&error))??;
+    // It is safe: what follows only says how far it has come.
     commit(&services).await;
-    answer(&Remembered::of(&kept))
+    answer(&Remembered::of(&kept, &publish(&services).await))
+}
+
+async fn publish(services: &Services) -> Outcome {
+    match services.memory.sync() {
+        Some(sync) => sync.publish().await,
+        None => Outcome::HandedToHost,
+    }
 }
 
 /// Commits what waits. It is safe as it is, so who cannot commit it says so in the log, and the next write tries again.
@@ -149,6 +178,7 @@ async fn commit(services: &Services) {
 
 async fn recall(services: Services, call: Call) -> Answer {
     let asked: Recall = read(call.arguments)?;
+    beside(&services);
     let unpublished = unpublished(&services).await?;
     let found = services.memory.find(move |team, index| {
         let question = Question {
@@ -169,6 +199,7 @@ async fn recall(services: Services, call: Call) -> Answer {
 
 async fn list(services: Services, call: Call) -> Answer {
     let which: Which = read(call.arguments)?;
+    beside(&services);
     let kind = which.kind.map(NoteKind::of_note);
     let unpublished = unpublished(&services).await?;
     let notes = if let Some(id) = which.id {
@@ -194,6 +225,26 @@ async fn list(services: Services, call: Call) -> Answer {
         notes: notes.iter().map(NoteView::of).collect(),
         unpublished: unpublished.len(),
     })
+}
+
+async fn sync(services: Services, call: Call) -> Answer {
+    services.writes("notes.sync")?;
+    let _nothing: Nothing = read(call.arguments)?;
+    let outcome = match services.memory.sync() {
+        Some(sync) => sync.both().await,
+        None => return Err(refusal::NO_CHECKOUT.fill(&[])),
+    };
+    answer(&Synced {
+        sync: answers::Sync::of(&outcome),
+        unpublished: unpublished(&services).await?.len(),
+    })
+}
+
+/// Asks for what the team has, beside whoever reads here.
+fn beside(services: &Services) {
+    if let Some(sync) = services.memory.sync() {
+        sync.beside();
+    }
 }
 
 async fn unpublished(services: &Services) -> Result<Vec<Kept>, Refusal> {

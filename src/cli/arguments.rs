@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use super::commands::{
     announce, bug_report, call, capabilities, completions, demo, describe, doctor, generate, init,
-    logs, man, mcp, notes, open, peers, recall, remember, serve, status, stop, validate,
+    logs, man, mcp, notes, open, peers, recall, remember, serve, status, stop, sync, validate,
 };
 use super::context::Context;
 use super::report::Outcome;
@@ -70,6 +70,8 @@ pub enum Command {
     Recall(recall::Args),
     /// List the notes of this repository, or print one
     Notes(notes::Args),
+    /// Take in what the team has written down, and send what it does not have yet
+    Sync(sync::Args),
     /// List everything the server can do
     Capabilities(capabilities::Args),
     /// Show one capability: schemas, names, examples
@@ -115,6 +117,7 @@ impl Command {
             Self::Remember(args) => remember::run(args, context),
             Self::Recall(args) => recall::run(args, context),
             Self::Notes(args) => notes::run(args, context),
+            Self::Sync(args) => sync::run(args, context),
             Self::Capabilities(args) => capabilities::run(args, context),
             Self::Describe(args) => describe::run(args, context),
             Self::Call(args) => call::run(args, context),

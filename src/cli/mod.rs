@@ -12,6 +12,7 @@
 //! What is absent: a command never signals a process, and never takes the lease to look at it.
 
 pub mod absence;
+pub mod agree;
 pub mod arguments;
 pub mod client;
 pub mod commands;

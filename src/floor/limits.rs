@@ -109,6 +109,12 @@ pub const PORT_RETRY: Duration = Duration::from_secs(10);
 pub const ONCE_KEY: Duration = Duration::from_hours(24);
 /// A client's own key for a command, in characters.
 pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
+/// How long a call waits for the team's remote.
+pub const NOTES_WAIT: Duration = Duration::from_secs(20);
+/// How long the notes of one call may take on their way to the team's remote.
+pub const NOTES_SENT: Duration = Duration::from_mins(10);
+/// How far apart the questions are that reading notes asks the team's remote.
+pub const NOTES_APART: Duration = Duration::from_mins(1);
 /// One line of intent, in characters.
 pub const INTENT_CHARS: usize = 200;
 /// Paths and globs of one announcement.

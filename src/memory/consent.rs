@@ -90,6 +90,14 @@ pub fn consent(checkout_root: &Path, common_dir: &Path) -> Consent {
     decide(git::command(checkout_root), checkout_root, common_dir)
 }
 
+/// The place that the checkout names, whether or not it is accepted: an identity and a ref. `None` where it names none that
+/// is understood.
+#[must_use]
+pub fn wanted(checkout_root: &Path) -> Option<(String, String)> {
+    let section = section::read(checkout_root).ok()??;
+    Some((section.remote, section.reference))
+}
+
 fn decide(git: Command, root: &Path, common_dir: &Path) -> Consent {
     let section = match section::read(root) {
         Ok(Some(section)) => section,

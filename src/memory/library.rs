@@ -10,6 +10,7 @@
 //!
 //! Absent: the network, which is `git`'s; a working tree, an index, hooks, signatures, a log of refs.
 
+mod contents;
 mod differ;
 mod error;
 mod folder;
@@ -23,12 +24,10 @@ use std::time::Duration;
 
 use gix_hash::{Kind, ObjectId};
 use gix_lock::acquire::Fail;
-use gix_object::bstr::ByteSlice as _;
 use gix_object::tree::{Editor, EntryKind};
-use gix_object::{FindExt as _, FindHeader as _, Tree, Write as _};
+use gix_object::{FindExt as _, Tree, Write as _};
 use gix_ref::transaction::{PreviousValue, RefEdit};
 use gix_ref::{FullName, Target};
-use uuid::Uuid;
 
 use super::place;
 
@@ -256,120 +255,6 @@ impl Library {
             Err(error) if error::is_behind(&error) => Ok(false),
             Err(error) => Err(LibraryError::reference(name.as_bstr(), error)),
         }
-    }
-
-    /// The path of the note with this id in a commit.
-    ///
-    /// # Errors
-    /// Where an object is missing or damaged.
-    pub fn find(&self, commit: ObjectId, id: Uuid) -> Result<Option<String>, LibraryError> {
-        let root = self.tree(Some(commit))?;
-        let mut buffer = Vec::new();
-        for kind in super::note::Kind::ALL {
-            let folder = place::folder(kind, id);
-            let Some(shard) = self.entry(root, &folder, EntryKind::Tree)? else {
-                continue;
-            };
-            let tree = self
-                .objects
-                .find_tree(&shard, &mut buffer)
-                .map_err(LibraryError::read)?;
-            let found = tree.entries.iter().find_map(|entry| {
-                let path = format!("{folder}/{}", entry.filename.to_str().ok()?);
-                let is_its = entry.mode.kind() == EntryKind::Blob
-                    && place::parse(&path).is_some_and(|(_, found)| found == id);
-                is_its.then_some(path)
-            });
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether `earlier` is `later` or one of its first parents.
-    ///
-    /// # Errors
-    /// Where an object is missing or damaged.
-    pub fn leads_to(&self, earlier: ObjectId, later: ObjectId) -> Result<bool, LibraryError> {
-        let mut buffer = Vec::new();
-        let mut here = Some(later);
-        while let Some(commit) = here {
-            if commit == earlier {
-                return Ok(true);
-            }
-            here = self
-                .objects
-                .find_commit(&commit, &mut buffer)
-                .map_err(LibraryError::read)?
-                .parents()
-                .next();
-        }
-        Ok(false)
-    }
-
-    /// The bytes of the note at `path` in a commit; `None` where there is none that may be read.
-    ///
-    /// # Errors
-    /// Where an object is missing or damaged.
-    pub fn read(&self, commit: ObjectId, path: &str) -> Result<Option<Vec<u8>>, LibraryError> {
-        if place::parse(path).is_none() {
-            return Ok(None);
-        }
-        let root = self.tree(Some(commit))?;
-        match self.entry(root, path, EntryKind::Blob)? {
-            Some(blob) => self.blob(blob),
-            None => Ok(None),
-        }
-    }
-
-    /// The object at a path below a tree, where it is of that kind and what is above it are folders.
-    fn entry(
-        &self,
-        root: ObjectId,
-        path: &str,
-        kind: EntryKind,
-    ) -> Result<Option<ObjectId>, LibraryError> {
-        let mut here = root;
-        let mut buffer = Vec::new();
-        let mut names = path.split('/').peekable();
-        while let Some(name) = names.next() {
-            let wanted = if names.peek().is_some() {
-                EntryKind::Tree
-            } else {
-                kind
-            };
-            let tree = self
-                .objects
-                .find_tree(&here, &mut buffer)
-                .map_err(LibraryError::read)?;
-            let found = tree
-                .entries
-                .iter()
-                .find(|entry| entry.filename == name && entry.mode.kind() == wanted);
-            let Some(entry) = found else {
-                return Ok(None);
-            };
-            here = entry.oid.to_owned();
-        }
-        Ok(Some(here))
-    }
-
-    /// The bytes of a blob; `None` of one that is too long for a note.
-    ///
-    /// # Errors
-    /// Where it is missing, damaged, or no blob.
-    pub fn blob(&self, id: ObjectId) -> Result<Option<Vec<u8>>, LibraryError> {
-        // A hostile blob of gigabytes is told by its header alone.
-        let header = self.objects.try_header(&id).map_err(LibraryError::read)?;
-        if header.is_some_and(|header| header.size > NOTE_BYTES as u64) {
-            return Ok(None);
-        }
-        let mut buffer = Vec::new();
-        self.objects
-            .find_blob(&id, &mut buffer)
-            .map_err(LibraryError::read)?;
-        Ok(Some(buffer))
     }
 
     /// In which notes `after` differs from `before` (`None`: from nothing). Folders that did not change are not read.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
 use super::index::Index;
+use super::sync::Sync;
 use super::team::{Team, TeamError};
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
@@ -44,6 +45,7 @@ struct Place {
 pub struct Memory {
     place: Option<Arc<Place>>,
     worker: Worker,
+    sync: Option<Sync>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -69,7 +71,18 @@ impl Memory {
             })
         });
         let worker = Worker::new("notes");
-        Self { place, worker }
+        let sync = site.map(Sync::of);
+        Self {
+            place,
+            worker,
+            sync,
+        }
+    }
+
+    /// The meetings with the team's remote; none where there are no notes.
+    #[must_use]
+    pub fn sync(&self) -> Option<&Sync> {
+        self.sync.as_ref()
     }
 
     /// Runs a job that writes: the folder is made if it is not there.

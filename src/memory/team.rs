@@ -3,6 +3,10 @@
 //! A write is kept first, which is all that makes it safe, and committed then; whatever comes in between, the next one
 //! commits it. Writes are committed in the order in which they were kept, each once: [`Team::commit`] says why.
 
+mod publish;
+
+pub use publish::SyncError;
+
 use std::path::{Path, PathBuf};
 
 use gix_hash::{Kind, ObjectId};
@@ -194,6 +198,15 @@ impl Team {
         let library = self.open()?;
         let tip = library.tip(REF)?;
         Ok(tip.map(|tip| (library, tip)))
+    }
+
+    /// The folder of the repository, which is made if it is not there.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn library_folder(&self) -> Result<PathBuf, TeamError> {
+        self.open()?;
+        Ok(self.library.clone())
     }
 
     fn library_is_absent(&self) -> bool {

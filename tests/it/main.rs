@@ -51,6 +51,7 @@ mod openapi;
 mod peers;
 mod places;
 mod polling;
+mod publish;
 mod refused;
 mod removed;
 mod scopes;

@@ -33,7 +33,7 @@ pub(super) struct Sync {
 }
 
 impl Sync {
-    fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &Outcome) -> Self {
         Self {
             status: outcome.word(),
             published: outcome.is_published(),
@@ -43,13 +43,13 @@ impl Sync {
 }
 
 impl Remembered {
-    pub(super) fn of(kept: &Kept) -> Self {
+    pub(super) fn of(kept: &Kept, outcome: &Outcome) -> Self {
         let status = Found::of(kept).map(|found| found.note().0.status());
         Self {
             id: kept.write.note,
             status: status.unwrap_or(Status::Active).as_str(),
             path: kept.write.path.clone(),
-            sync: Sync::of(&Outcome::NotShared),
+            sync: Sync::of(outcome),
         }
     }
 
@@ -62,6 +62,15 @@ impl Remembered {
             sync: Sync::of(&Outcome::DryRun),
         }
     }
+}
+
+/// A meeting with the team's notes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Synced {
+    /// What came of it.
+    pub(super) sync: Sync,
+    /// Writes of this machine that the team does not have yet.
+    pub(super) unpublished: usize,
 }
 
 /// Notes.

@@ -7,20 +7,18 @@
 pub(super) mod plan;
 mod record;
 
-use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
-use similar::TextDiff;
 
 use self::plan::File;
 use self::record::{Alone, Record, Unmade};
+use crate::cli::agree;
 use crate::cli::arguments::Json;
 use crate::cli::commands::generate;
 use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
-use crate::cli::screen::{Mark, clean};
 use crate::clients::known::{CLIENTS, COMMAND, Client};
 use crate::floor::paths::{Explicit, Site};
 
@@ -82,7 +80,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         show(&files, context)?;
     }
     let count = files.iter().filter(|file| file.is_change()).count();
-    if count > 0 && !args.yes && !args.form.json && !agreed(count, context)? {
+    if count > 0 && !args.yes && !args.form.json && !agree::agreed(&question(count), context)? {
         return Err(failures::NOT_AGREED.fill(&[]));
     }
     let written = count > 0 && (args.yes || !args.form.json);
@@ -173,58 +171,24 @@ fn executable(context: &Context) -> Result<PathBuf, Failure> {
         .ok_or_else(|| failures::NOT_INSTALLED.fill(&[]))
 }
 
-/// Prints each change as a diff, and what is left alone.
-fn show(files: &[File], context: &Context) -> Result<(), Failure> {
-    let mut text = String::new();
-    for file in files {
-        if let Some((before, after)) = file.texts() {
-            let diff = TextDiff::from_lines(before, after);
-            let names = (
-                if before.is_empty() {
-                    "/dev/null"
-                } else {
-                    file.path
-                },
-                if after.is_empty() {
-                    "/dev/null"
-                } else {
-                    file.path
-                },
-            );
-            let mut unified = diff.unified_diff();
-            for line in unified.header(names.0, names.1).to_string().lines() {
-                let mark = match line.as_bytes().first() {
-                    Some(b'+') => Some(Mark::Green),
-                    Some(b'-') => Some(Mark::Red),
-                    _ => None,
-                };
-                // A tab is what it is; everything else that moves a cursor is shown as something strange.
-                let line = line.split('\t').map(clean).collect::<Vec<_>>().join("\t");
-                text.push_str(&mark.map_or(line.clone(), |mark| context.screen.mark(mark, &line)));
-                text.push('\n');
-            }
-        }
-    }
-    context.screen.print(&text)
-}
-
-/// Asks at a terminal; anywhere else nobody can agree.
-fn agreed(count: usize, context: &Context) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(failures::NOBODY_TO_ASK.fill(&[]));
-    }
+fn question(count: usize) -> String {
     let files = if count == 1 {
         "this file"
     } else {
         "these files"
     };
-    context.screen.note(&format!("write {files}? [y/N]"));
-    let mut line = String::new();
-    io::stdin()
-        .lock()
-        .read_line(&mut line)
-        .map_err(|error| failures::UNREAD_ANSWER.fill(&[&error]))?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    format!("write {files}?")
+}
+
+/// Prints each change as a diff, and what is left alone.
+fn show(files: &[File], context: &Context) -> Result<(), Failure> {
+    let changes = files
+        .iter()
+        .filter_map(|file| Some((file.path, file.texts()?)));
+    let text: String = changes
+        .map(|(path, (before, after))| agree::diff(path, before, after, context.screen))
+        .collect();
+    context.screen.print(&text)
 }
 
 /// Writes the record first: a process that is killed in between leaves nothing that `--undo` does not know.

@@ -21,4 +21,5 @@ pub mod remember;
 pub mod serve;
 pub mod status;
 pub mod stop;
+pub mod sync;
 pub mod validate;

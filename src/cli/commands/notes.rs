@@ -11,6 +11,8 @@ use crate::cli::owner::{Owner, block_on};
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen, clean};
 
+mod share;
+
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["notes"];
 
@@ -42,7 +44,12 @@ impl Kind {
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    /// What else to do
+    #[command(subcommand)]
+    pub action: Option<Action>,
+
     /// Print this note, with its text
     #[arg(value_name = "ID")]
     pub id: Option<String>,
@@ -64,11 +71,25 @@ pub struct Args {
     pub form: Json,
 }
 
-/// Lists the notes, or prints one.
+/// What else there is to do with notes.
+#[derive(Debug, clap::Subcommand)]
+pub enum Action {
+    /// Name a remote that the team's notes go to, and accept it here
+    Share(share::Share),
+    /// Accept the remote that the checkout names for the team's notes
+    Trust(share::Trust),
+}
+
+/// Lists the notes, prints one, or does what else there is to do.
 ///
 /// # Errors
-/// When there is no owner to ask, or it refuses.
+/// When there is no owner to ask, or it refuses; those of [`share`].
 pub fn run(args: &Args, context: &Context) -> Outcome {
+    match &args.action {
+        None => {}
+        Some(Action::Share(args)) => return share::share(args, context),
+        Some(Action::Trust(args)) => return share::trust(args, context),
+    }
     let site = context.checkout()?;
     let registry = offline::registry(Some(&site))?;
     let capability = offline::by_words(&registry, WORDS)?;

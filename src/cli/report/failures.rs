@@ -128,6 +128,12 @@ failures! {
     NO_RECORD = Failed, "nothing was written: …: …", "df -h";
     LEFT_ALONE = Failed, "… …, and is left as it is", "majordomus init --json, which has the entry to add by hand";
 
+    // `notes`.
+    NO_GIT = Failed, "there is no git here, and notes go to a remote of git's", "git init";
+    NO_REMOTE = Failed, "git knows no remote `…` here", "git remote -v, then majordomus notes share --remote NAME";
+    NAMELESS_REMOTE = Failed, "the remote `…` has no name that a team could agree on: it is a folder, or an address that notes are not sent to", "git remote -v, then majordomus notes share --remote NAME";
+    UNSHARED = Failed, "…", "majordomus notes share";
+
     // `demo`.
     NO_PLAYGROUND = Failed, "there is no folder to play in: …", "TMPDIR=PATH majordomus demo";
     BAD_PLAYGROUND = Failed, "the folder to play in cannot be used: …", "TMPDIR=PATH majordomus demo";

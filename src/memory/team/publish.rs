@@ -164,7 +164,9 @@ impl Team {
             };
             let there = fresh.contains(&sha)
                 || match ObjectId::from_hex(sha.as_bytes()) {
-                    Ok(id) => below.is_some_and(|below| library.leads_to(id, below).unwrap_or(false)),
+                    Ok(id) => {
+                        below.is_some_and(|below| library.leads_to(id, below).unwrap_or(false))
+                    }
                     Err(_) => false,
                 };
             if there {

@@ -1,0 +1,49 @@
+//! `majordomus sync`: what the team has written down, and what it does not have yet.
+
+use serde_json::{Value, json};
+
+use crate::cli::arguments::Json;
+use crate::cli::context::Context;
+use crate::cli::offline;
+use crate::cli::owner::{Owner, block_on};
+use crate::cli::report::{Exit, Outcome};
+use crate::cli::screen::clean;
+
+/// The words of the command, by which its capability is found.
+pub const WORDS: &[&str] = &["sync"];
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// Meets the team's notes, and says what came of it.
+///
+/// # Errors
+/// When there is no owner to ask, or it refuses.
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let site = context.checkout()?;
+    let registry = offline::registry(Some(&site))?;
+    let capability = offline::by_words(&registry, WORDS)?;
+    let answer = block_on(async {
+        let mut owner = Owner::reach(&site).await?;
+        owner.call(capability, &json!({})).await
+    })?;
+    if args.form.json {
+        context.screen.json(&answer)?;
+    } else {
+        let said = answer.pointer("/sync/message").and_then(Value::as_str);
+        context
+            .screen
+            .print(&format!("{}\n", clean(said.unwrap_or_default())))?;
+    }
+    let published = answer.pointer("/sync/published").and_then(Value::as_bool);
+    Ok(if published == Some(true) {
+        Exit::Done
+    } else {
+        Exit::Failed
+    })
+}

@@ -1,0 +1,197 @@
+//! When the notes of this machine meet those of the team: after a write, and beside a read.
+//!
+//! Each meeting is one job on a thread of its own, one after another, with its own connection to the outbox: neither a slow
+//! remote nor one that hangs holds up a write, a read or anybody else. Who waits for a job waits for a bounded time, and the
+//! job goes on without them.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::consent::{Consent, consent};
+use super::outcome::Outcome;
+use super::remote::{Deadline, Remote, RemoteError};
+use super::team::{SyncError, Team};
+use crate::floor::error::Chain;
+use crate::floor::limits::{NOTES_APART, NOTES_SENT, NOTES_WAIT};
+use crate::floor::paths::Site;
+use crate::floor::worker::Worker;
+
+/// What a meeting does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Sends what the team does not have.
+    Publish,
+    /// Takes in what the team has, and sends the rest.
+    Both,
+}
+
+struct Inner {
+    site: Site,
+    folder: PathBuf,
+    writes: PathBuf,
+    /// When the team's notes were asked for last.
+    asked: Mutex<Option<Instant>>,
+}
+
+/// The meetings of one repository. Cheap to clone.
+#[derive(Clone)]
+pub struct Sync {
+    inner: Arc<Inner>,
+    worker: Worker,
+}
+
+impl std::fmt::Debug for Sync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sync").finish_non_exhaustive()
+    }
+}
+
+impl Sync {
+    /// Describes the meetings of a checkout's repository; nothing is started.
+    pub(super) fn of(site: &Site) -> Self {
+        let inner = Inner {
+            site: site.clone(),
+            folder: site.shared_dir(),
+            writes: site.writes(),
+            asked: Mutex::new(None),
+        };
+        Self {
+            inner: Arc::new(inner),
+            worker: Worker::new("sync"),
+        }
+    }
+
+    /// Sends what the team does not have, and waits for it as long as a write may.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    pub async fn publish(&self) -> Outcome {
+        self.meet(What::Publish).await
+    }
+
+    /// Takes in what the team has and sends the rest, and waits for it as long as a write may.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    pub async fn both(&self) -> Outcome {
+        self.note_asked();
+        self.meet(What::Both).await
+    }
+
+    /// The same beside whoever reads, who does not wait for it; at most once in a while.
+    pub fn beside(&self) {
+        if !self.note_asked() {
+            return;
+        }
+        let inner = Arc::clone(&self.inner);
+        self.worker.submit(Box::new(move |thread| {
+            if thread.is_ok() {
+                let outcome = inner.run(What::Both);
+                tracing::debug!(outcome = outcome.word(), "notes were synced beside a read");
+            }
+        }));
+    }
+
+    /// Notes that the team is asked now; `false` where it was a short time ago.
+    fn note_asked(&self) -> bool {
+        let mut asked = self
+            .inner
+            .asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let is_due = asked.is_none_or(|asked| asked.elapsed() >= NOTES_APART);
+        if is_due {
+            *asked = Some(Instant::now());
+        }
+        is_due
+    }
+
+    async fn meet(&self, what: What) -> Outcome {
+        let (tell, told) = oneshot::channel();
+        let inner = Arc::clone(&self.inner);
+        self.worker.submit(Box::new(move |thread| {
+            let outcome = match thread {
+                Ok(()) => inner.run(what),
+                Err(why) => failed_here("no-thread", format!("the system gives no thread ({why})")),
+            };
+            // Nobody waits any more: the work was done all the same.
+            drop(tell.send(outcome));
+        }));
+        match timeout(NOTES_WAIT, told).await {
+            Err(_) => Outcome::TimedOut,
+            Ok(Err(_)) => failed_here("ended", "the server is ending".to_owned()),
+            Ok(Ok(outcome)) => outcome,
+        }
+    }
+}
+
+impl Inner {
+    fn run(&self, what: What) -> Outcome {
+        let Some(checkout) = self.site.checkout() else {
+            return Outcome::NotShared {
+                why: "there is no git here".to_owned(),
+                hint: "git init".to_owned(),
+            };
+        };
+        let consent = consent(self.site.root(), &checkout.common_dir);
+        let Consent::Given {
+            push_url,
+            remote: name,
+            reference,
+            protocols,
+            ..
+        } = &consent
+        else {
+            return Outcome::NotShared {
+                why: consent.to_string(),
+                hint: consent
+                    .hint()
+                    .unwrap_or("majordomus notes share")
+                    .to_owned(),
+            };
+        };
+        // What is allowed beyond https and ssh stands in the user's own configuration.
+        let local = protocols.contains("file") || protocols.split(':').any(|one| one == "http");
+        match self.meet(push_url, reference, local, what) {
+            Ok(()) => Outcome::Published {
+                remote: name.clone(),
+            },
+            Err(error) => told(&error),
+        }
+    }
+
+    fn meet(&self, url: &str, reference: &str, local: bool, what: What) -> Result<(), SyncError> {
+        let mut team = Team::at(&self.folder, self.writes.clone());
+        let library = team.library_folder()?;
+        let remote = Remote::new(&library, self.site.root(), url, reference, local)?;
+        let until = Deadline::after(NOTES_SENT);
+        if what == What::Both {
+            team.pull(&remote, &until)?;
+        }
+        team.publish(&remote, &until)
+    }
+}
+
+fn told(error: &SyncError) -> Outcome {
+    tracing::info!(error = %Chain(error), "notes were not synced");
+    match error {
+        SyncError::Rewritten => Outcome::Rewritten,
+        SyncError::Contended => Outcome::Deferred,
+        SyncError::Remote(error) => match error {
+            RemoteError::Lock => Outcome::Deferred,
+            error => Outcome::Failed {
+                word: error.word(),
+                why: error.to_string(),
+                hint: error.hint().to_owned(),
+            },
+        },
+        SyncError::Team(error) => failed_here("disk", Chain(error).to_string()),
+    }
+}
+
+fn failed_here(word: &'static str, why: String) -> Outcome {
+    let hint = "majordomus doctor".to_owned();
+    Outcome::Failed { word, why, hint }
+}
