@@ -82,6 +82,9 @@ _majordomus() {
             majordomus,stop)
                 cmd="majordomus__subcmd__stop"
                 ;;
+            majordomus,sync)
+                cmd="majordomus__subcmd__sync"
+                ;;
             majordomus,validate)
                 cmd="majordomus__subcmd__validate"
                 ;;
@@ -151,8 +154,35 @@ _majordomus() {
             majordomus__subcmd__help,stop)
                 cmd="majordomus__subcmd__help__subcmd__stop"
                 ;;
+            majordomus__subcmd__help,sync)
+                cmd="majordomus__subcmd__help__subcmd__sync"
+                ;;
             majordomus__subcmd__help,validate)
                 cmd="majordomus__subcmd__help__subcmd__validate"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,share)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__share"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,trust)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
+                ;;
+            majordomus__subcmd__notes,help)
+                cmd="majordomus__subcmd__notes__subcmd__help"
+                ;;
+            majordomus__subcmd__notes,share)
+                cmd="majordomus__subcmd__notes__subcmd__share"
+                ;;
+            majordomus__subcmd__notes,trust)
+                cmd="majordomus__subcmd__notes__subcmd__trust"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,help)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__help"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,share)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__share"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,trust)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__trust"
                 ;;
             *)
                 ;;
@@ -161,7 +191,7 @@ _majordomus() {
 
     case "${cmd}" in
         majordomus)
-            opts="-h -V --repo --help --version mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes capabilities describe call open generate validate completions man help"
+            opts="-h -V --repo --help --version mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -357,7 +387,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help)
-            opts="mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes capabilities describe call open generate validate completions man help"
+            opts="mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -567,8 +597,36 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes)
-            opts=""
+            opts="share trust"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__share)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__trust)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -665,6 +723,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__stop)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__sync)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -781,7 +853,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes)
-            opts="-h -V --pending --kind --limit --json --repo --help --version"
+            opts="-h -V --pending --kind --limit --json --repo --help --version share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -795,6 +867,106 @@ _majordomus() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help)
+            opts="share trust help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__share)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__trust)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__share)
+            opts="-h -V --remote --ref --yes --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --remote)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ref)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__trust)
+            opts="-h -V --yes --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -956,6 +1128,24 @@ _majordomus() {
             ;;
         majordomus__subcmd__stop)
             opts="-h -V --all --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__sync)
+            opts="-h -V --adopt --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -19,11 +19,10 @@
 //! Absent: any read or write on the start path but the epoch.
 
 mod error;
-mod examine;
 
 pub use error::StoreError;
-pub use examine::{Condition, examine};
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,8 +30,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::tables;
-pub use crate::floor::database::Place;
-use crate::floor::database::{Database, Schema};
+use crate::floor::database::{self, Database, Schema};
+pub use crate::floor::database::{Condition, Place};
 use crate::floor::error::Chain;
 use crate::floor::worker::Worker;
 
@@ -43,6 +42,12 @@ const SCHEMA: Schema = Schema {
     durable: false,
     damaged_kept: 3,
 };
+
+/// Looks at the file of a board, and changes nothing.
+#[must_use]
+pub fn examine(path: &Path) -> Condition {
+    database::examine(path, &SCHEMA)
+}
 
 /// Whose rows these are.
 #[derive(Debug, Clone, PartialEq, Eq)]

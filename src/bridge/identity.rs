@@ -21,6 +21,8 @@ pub struct Identity {
     pub revision: Option<String>,
     /// Who the client says it is, once it made itself known.
     pub client: Option<Client>,
+    /// Whether the client's own hooks meet the team's notes.
+    pub hooked: bool,
 }
 
 impl Identity {
@@ -34,6 +36,7 @@ impl Identity {
             digest: self.digest.as_ref().map(|digest| digest.to_string()),
             client: self.client.clone(),
             revision: self.revision.clone(),
+            hooked: self.hooked,
             mac,
         }
     }
@@ -44,15 +47,16 @@ impl Identity {
 pub struct Living(Rc<RefCell<Identity>>);
 
 impl Living {
-    /// Mints the identity of a new client process.
+    /// Mints the identity of a new client process, whose client's own hooks meet the team's notes or not.
     #[must_use]
-    pub fn mint() -> Self {
+    pub fn mint(hooked: bool) -> Self {
         Self(Rc::new(RefCell::new(Identity {
             peer: PeerId::mint().0,
             generation: 0,
             digest: None,
             revision: None,
             client: None,
+            hooked,
         })))
     }
 

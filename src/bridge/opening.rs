@@ -52,6 +52,7 @@ impl Opening {
                 transport: Transport::Stdio,
                 name: None,
                 version: None,
+                hooked: identity.now().hooked,
             };
             Session::new(caller, Outbound::none())
         });

@@ -7,9 +7,9 @@ mod refusals;
 use serde_json::json;
 
 use answers::{NoteView, Notes, Remembered, Synced};
-use arguments::{NoteKind, Recall, Remember, Which};
+use arguments::{Meet, NoteKind, Recall, Remember, Which};
 
-use super::declare::{Nothing, answer, query, read};
+use super::declare::{answer, query, read};
 use super::services::Services;
 use crate::floor::clock;
 use crate::memory::author;
@@ -89,7 +89,7 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
         title: "what the team does not have yet",
         arguments: json!({ "pending": true }),
     }];
-    let mut sync_notes = query::<Nothing, Synced>(
+    let mut sync_notes = query::<Meet, Synced>(
         "notes.sync",
         "Sync notes",
         "Takes in what the team has written down and sends what it does not have yet.",
@@ -123,6 +123,7 @@ async fn remember(services: Services, call: Call) -> Answer {
     let key = call
         .key
         .map(|key| Key::new(&key.scope, key.seq, &key.digest));
+    let hooked = call.caller.hooked;
     let client = call.caller.name.clone().unwrap_or_default();
     let peer = call.caller.peer.map(|peer| peer.to_string());
     let saved = services.memory.write(move |team, site| {
@@ -158,14 +159,11 @@ async fn remember(services: Services, call: Call) -> Answer {
     let kept = saved.await.map_err(|error| refusals::not_saved(&error))??;
     // It is safe: what follows only says how far it has come.
     commit(&services).await;
-    answer(&Remembered::of(&kept, &publish(&services).await))
-}
-
-async fn publish(services: &Services) -> Outcome {
-    match services.memory.sync() {
-        Some(sync) => sync.publish().await,
-        None => Outcome::HandedToHost,
-    }
+    let outcome = match services.memory.sync() {
+        Some(sync) if !hooked => sync.publish().await,
+        _ => Outcome::HandedToHost,
+    };
+    answer(&Remembered::of(&kept, &outcome))
 }
 
 /// Commits what waits. It is safe as it is, so who cannot commit it says so in the log, and the next write tries again.
@@ -177,8 +175,8 @@ async fn commit(services: &Services) {
 }
 
 async fn recall(services: Services, call: Call) -> Answer {
+    beside(&services, &call);
     let asked: Recall = read(call.arguments)?;
-    beside(&services);
     let unpublished = unpublished(&services).await?;
     let found = services.memory.find(move |team, index| {
         let question = Question {
@@ -198,8 +196,8 @@ async fn recall(services: Services, call: Call) -> Answer {
 }
 
 async fn list(services: Services, call: Call) -> Answer {
+    beside(&services, &call);
     let which: Which = read(call.arguments)?;
-    beside(&services);
     let kind = which.kind.map(NoteKind::of_note);
     let unpublished = unpublished(&services).await?;
     let notes = if let Some(id) = which.id {
@@ -229,8 +227,9 @@ async fn list(services: Services, call: Call) -> Answer {
 
 async fn sync(services: Services, call: Call) -> Answer {
     services.writes("notes.sync")?;
-    let _nothing: Nothing = read(call.arguments)?;
+    let asked: Meet = read(call.arguments)?;
     let outcome = match services.memory.sync() {
+        Some(sync) if asked.adopt => sync.adopt().await,
         Some(sync) => sync.both().await,
         None => return Err(refusal::NO_CHECKOUT.fill(&[])),
     };
@@ -241,8 +240,8 @@ async fn sync(services: Services, call: Call) -> Answer {
 }
 
 /// Asks for what the team has, beside whoever reads here.
-fn beside(services: &Services) {
-    if let Some(sync) = services.memory.sync() {
+fn beside(services: &Services, call: &Call) {
+    if let Some(sync) = services.memory.sync().filter(|_| !call.caller.hooked) {
         sync.beside();
     }
 }

@@ -108,6 +108,7 @@ fn link(name: &str) -> Caller {
         transport: Transport::Stdio,
         name: Some(name.to_owned()),
         version: None,
+        hooked: false,
     }
 }
 
@@ -117,6 +118,7 @@ fn api() -> Caller {
         transport: Transport::Api,
         name: None,
         version: None,
+        hooked: false,
     }
 }
 

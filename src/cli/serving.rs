@@ -35,6 +35,7 @@ pub fn settings(context: &Context, wanted: Wanted) -> Result<Settings, Failure> 
             Provider::Product
         },
         share: context.settings.share.clone(),
+        hooked: context.settings.hooked,
     })
 }
 

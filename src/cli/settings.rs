@@ -47,6 +47,13 @@ const PATH: &str = "PATH";
 /// The person's folder.
 const HOME: &str = "HOME";
 
+/// Who meets the team's notes for this client.
+pub const SYNC: &str = "MAJORDOMUS_SYNC";
+/// The same, as an earlier system calls it.
+const COMMONWEALTH_SYNC: &str = "COMMONWEALTH_MCP_SYNC";
+/// What hands notes to the client's own hooks.
+const HOOKED: [&str; 4] = ["off", "0", "false", "host"];
+
 /// Every variable, in the order of the reference.
 pub const VARIABLES: &[Variable] = &[
     Variable {
@@ -62,6 +69,19 @@ pub const VARIABLES: &[Variable] = &[
         effect: "a folder whose files replace the schemas, templates and web files embedded in the executable; the \
                  launcher sets it to `share/` of its own folder",
         default: "the embedded files",
+    },
+    Variable {
+        name: SYNC,
+        reader: Reader::Executable,
+        effect: "`off`, `0`, `false` or `host`: this client's own hooks meet the team's notes, and the server starts \
+                 nothing for it that goes over a network",
+        default: "the server meets them, as with any other value",
+    },
+    Variable {
+        name: COMMONWEALTH_SYNC,
+        reader: Reader::Executable,
+        effect: "as `MAJORDOMUS_SYNC`, where that is not set",
+        default: "as `MAJORDOMUS_SYNC`",
     },
     Variable {
         name: "MAJORDOMUS_BIN",
@@ -149,6 +169,8 @@ pub struct Settings {
     pub path: Vec<PathBuf>,
     /// The person's folder.
     pub home: Option<PathBuf>,
+    /// Whether this client's own hooks meet the team's notes.
+    pub hooked: bool,
 }
 
 impl Settings {
@@ -171,6 +193,11 @@ impl Settings {
                 || get(WAYLAND_DISPLAY).is_some(),
             path: folders(get(PATH)),
             home: get(HOME).map(PathBuf::from),
+            hooked: {
+                let (ours, theirs) = (get(SYNC), get(COMMONWEALTH_SYNC));
+                ours.or(theirs)
+                    .is_some_and(|value| HOOKED.iter().any(|word| value == *word))
+            },
         }
     }
 

@@ -9,6 +9,10 @@
 //! | a newer schema | left alone: [`DatabaseError::Newer`] |
 //! | busy for half a second | the job fails; the next one waits only once the file was free |
 
+mod examine;
+
+pub use examine::{Condition, examine};
+
 use std::ffi::OsString;
 use std::fs::{Metadata, OpenOptions};
 use std::io;

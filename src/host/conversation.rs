@@ -91,6 +91,7 @@ impl Conversation {
             transport: Transport::Stdio,
             name: None,
             version: None,
+            hooked: auth.hooked,
         };
         let known = auth.digest.as_deref();
         let lists_differ = known.is_some_and(|digest| *digest != **links.digest());

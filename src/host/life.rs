@@ -29,6 +29,7 @@ use crate::floor::paths::{Site, SiteError};
 use crate::http::{self, Connections, Http};
 use crate::lease::{Leave, Ownership, Token};
 use crate::mcp::Admission;
+use crate::memory::sync::Meetings;
 use crate::registry::PeerId;
 
 /// What a started host hands to the thread that started it.
@@ -94,6 +95,9 @@ pub(super) async fn live(
         watchdog,
     };
     drop(started.send(Ok(running)));
+    if let Some(notes) = host.notes.as_ref().filter(|_| !settings.hooked) {
+        notes.beside();
+    }
 
     let why = tokio::select! {
         stop = stops.wait_for(Option::is_some) => stop.ok().and_then(|stop| *stop),
@@ -123,6 +127,8 @@ struct Host {
     preferred: u16,
     /// The client of this process, if it has one.
     own: Option<PeerId>,
+    /// Meets the team's notes.
+    notes: Option<Meetings>,
 }
 
 impl Host {
@@ -200,6 +206,7 @@ impl Host {
                 links,
                 http,
                 own,
+                notes: wiring.notes(),
                 admission: wiring.engine.admission().clone(),
                 url,
                 address,

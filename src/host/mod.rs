@@ -51,6 +51,8 @@ pub struct Settings {
     pub provider: Provider,
     /// A folder whose web files replace the embedded ones.
     pub share: Option<PathBuf>,
+    /// Whether this process's client has hooks of its own that meet the team's notes.
+    pub hooked: bool,
 }
 
 /// How a process ended.

@@ -71,7 +71,7 @@ impl Process {
             let settings = Arc::clone(&settings);
             Box::new(move || Wiring::compiled(&settings))
         };
-        let bridge = Bridge::open(shared, compiled).map_err(HostError::Stdio)?;
+        let bridge = Bridge::open(shared, settings.hooked, compiled).map_err(HostError::Stdio)?;
         let mut process = Self {
             settings,
             bridge,

@@ -21,6 +21,7 @@ use crate::http::{self, Http, Limits, LinkStream, Parts, Secrets, SignIn};
 use crate::lease::{Ownership, Token};
 use crate::mcp::{About, Admission, Engine, Seal, Standing};
 use crate::memory::service::Memory;
+use crate::memory::sync::Meetings;
 use crate::registry::{Changes, PeerId, Presence};
 
 /// How a server of this process serves.
@@ -83,6 +84,7 @@ pub(super) struct Wiring {
     /// The name of the board's file, where it is not the common one.
     beside: Option<String>,
     links: Arc<OnceLock<Weak<Links>>>,
+    memory: Memory,
 }
 
 impl Wiring {
@@ -114,14 +116,15 @@ impl Wiring {
             since: Instant::now(),
             started: clock::now_ms(),
         });
+        // One that shares nothing writes nothing, and neither does it say what others wrote.
+        let memory = Memory::of(match mode {
+            Mode::Owner { .. } | Mode::Alone { .. } => settings.site.as_ref(),
+            Mode::Standalone => None,
+        });
         let services = Services {
             site: settings.site.clone(),
             board: Arc::clone(&board),
-            // One that shares nothing writes nothing, and neither does it say what others wrote.
-            memory: Memory::of(match mode {
-                Mode::Owner { .. } | Mode::Alone { .. } => settings.site.as_ref(),
-                Mode::Standalone => None,
-            }),
+            memory: memory.clone(),
             changes: changes.clone(),
             status: Arc::clone(&status) as Arc<dyn ServerStatus>,
             control: status,
@@ -167,7 +170,13 @@ impl Wiring {
             board,
             beside,
             links,
+            memory,
         })
+    }
+
+    /// What meets the team's notes.
+    pub(super) fn notes(&self) -> Option<Meetings> {
+        self.memory.sync().cloned()
     }
 
     /// The engine that answers the opening while there is no owner: the same registry, and a board in memory.

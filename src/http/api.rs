@@ -206,6 +206,7 @@ fn plain_call(arguments: Value, key: Option<OnceKey>) -> Call {
             transport: Transport::Api,
             name: None,
             version: None,
+            hooked: false,
         }),
         arguments,
         delivery: Delivery::New,

@@ -122,6 +122,9 @@ pub struct Auth {
     /// The revision that the client negotiated, if it did.
     #[serde(default)]
     pub revision: Option<String>,
+    /// Whether the client's own hooks meet the team's notes, so that no server does it for this client.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hooked: bool,
     /// The proof, 64 hex digits.
     pub mac: String,
 }

@@ -91,6 +91,7 @@ mod tests {
             transport: Transport::Http,
             name: None,
             version: None,
+            hooked: false,
         }
     }
 

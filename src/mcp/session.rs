@@ -270,6 +270,7 @@ mod tests {
             transport: Transport::Stdio,
             name: None,
             version: None,
+            hooked: false,
         };
         Session::new(caller, outbound)
     }

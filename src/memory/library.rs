@@ -26,7 +26,7 @@ use gix_hash::{Kind, ObjectId};
 use gix_lock::acquire::Fail;
 use gix_object::tree::{Editor, EntryKind};
 use gix_object::{FindExt as _, Tree, Write as _};
-use gix_ref::transaction::{PreviousValue, RefEdit};
+use gix_ref::transaction::{self, PreviousValue, RefEdit, RefLog};
 use gix_ref::{FullName, Target};
 
 use super::place;
@@ -243,7 +243,26 @@ impl Library {
             PreviousValue::MustExistAndMatch(Target::Object(before))
         });
         let name = full(name)?;
-        let edit = RefEdit::update(name.clone(), after, expected, "");
+        self.transact(RefEdit::update(name, after, expected, ""))
+    }
+
+    /// Removes a ref that stands at `before`; `false` where it stands elsewhere by now.
+    ///
+    /// # Errors
+    /// As [`Library::advance`].
+    pub fn remove(&self, name: &str, before: ObjectId) -> Result<bool, LibraryError> {
+        self.transact(RefEdit {
+            name: full(name)?,
+            deref: false,
+            change: transaction::Change::Delete {
+                expected: PreviousValue::MustExistAndMatch(Target::Object(before)),
+                log: RefLog::AndReference,
+            },
+        })
+    }
+
+    fn transact(&self, edit: RefEdit) -> Result<bool, LibraryError> {
+        let name = edit.name.clone();
         let wait = Fail::AfterDurationWithBackoff(REF_LOCK);
         let moved = self
             .refs

@@ -6,11 +6,13 @@
 //!
 //! *Key*: who resends a write gives the key that it had the first time, and gets the first one back.
 
+use std::path::Path;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::floor::database::{Database, DatabaseError, Fault, Place, Schema};
+use crate::floor::database::{self, Condition, Database, DatabaseError, Fault, Place, Schema};
 use crate::floor::hex;
 
 /// Somebody's words are in every damaged file, so each is kept.
@@ -132,6 +134,12 @@ impl Outbox {
     #[must_use]
     pub fn at(place: Place) -> Self {
         Self(Database::new(place, SCHEMA))
+    }
+
+    /// Looks at the file of an outbox, and changes nothing.
+    #[must_use]
+    pub fn examine(path: &Path) -> Condition {
+        database::examine(path, &SCHEMA)
     }
 
     /// Keeps a write. What a key was used for already is given back, and nothing new is kept: a client that sends its

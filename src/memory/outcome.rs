@@ -102,8 +102,50 @@ impl fmt::Display for Outcome {
             Self::Rewritten => write!(
                 f,
                 "{HERE} The team's notes were removed or rewritten on the remote, and nothing is put back into them: ask \
-                 whoever did it. If it was meant, `majordomus notes adopt` takes what is there now and sends yours again."
+                 whoever did it. If it was meant, `majordomus sync --adopt` takes what is there now, and sends what was not published."
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome;
+
+    /// What a model relays is worded on purpose: a change of it is a change of this file.
+    #[test]
+    fn every_outcome_says_what_the_golden_file_says() {
+        let text = |word: &str| word.to_owned();
+        let all = [
+            Outcome::DryRun,
+            Outcome::Published {
+                remote: text("origin"),
+            },
+            Outcome::NotShared {
+                why: text("the checkout names no place for the team's notes"),
+                hint: text("majordomus notes share"),
+            },
+            Outcome::HandedToHost,
+            Outcome::Deferred,
+            Outcome::TimedOut,
+            Outcome::Failed {
+                word: "offline",
+                why: text("the team's remote cannot be reached"),
+                hint: text("git ls-remote URL"),
+            },
+            Outcome::Rewritten,
+        ];
+        let said: Vec<String> = all
+            .iter()
+            .map(|outcome| {
+                let published = if outcome.is_published() {
+                    " (published)"
+                } else {
+                    ""
+                };
+                format!("{}{published}: {outcome}\n", outcome.word())
+            })
+            .collect();
+        assert_eq!(said.concat(), include_str!("outcome.golden"));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
 use super::index::Index;
-use super::sync::Sync;
+use super::sync::Meetings;
 use super::team::{Team, TeamError};
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
@@ -45,7 +45,7 @@ struct Place {
 pub struct Memory {
     place: Option<Arc<Place>>,
     worker: Worker,
-    sync: Option<Sync>,
+    sync: Option<Meetings>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -71,7 +71,7 @@ impl Memory {
             })
         });
         let worker = Worker::new("notes");
-        let sync = site.map(Sync::of);
+        let sync = site.map(Meetings::of);
         Self {
             place,
             worker,
@@ -81,7 +81,7 @@ impl Memory {
 
     /// The meetings with the team's remote; none where there are no notes.
     #[must_use]
-    pub fn sync(&self) -> Option<&Sync> {
+    pub fn sync(&self) -> Option<&Meetings> {
         self.sync.as_ref()
     }
 

@@ -27,6 +27,8 @@ enum What {
     Publish,
     /// Takes in what the team has, and sends the rest.
     Both,
+    /// Takes what the team has now for all that it has, and sends the rest.
+    Adopt,
 }
 
 struct Inner {
@@ -39,18 +41,18 @@ struct Inner {
 
 /// The meetings of one repository. Cheap to clone.
 #[derive(Clone)]
-pub struct Sync {
+pub struct Meetings {
     inner: Arc<Inner>,
     worker: Worker,
 }
 
-impl std::fmt::Debug for Sync {
+impl std::fmt::Debug for Meetings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sync").finish_non_exhaustive()
+        f.debug_struct("Meetings").finish_non_exhaustive()
     }
 }
 
-impl Sync {
+impl Meetings {
     /// Describes the meetings of a checkout's repository; nothing is started.
     pub(super) fn of(site: &Site) -> Self {
         let inner = Inner {
@@ -80,7 +82,14 @@ impl Sync {
         self.meet(What::Both).await
     }
 
-    /// The same beside whoever reads, who does not wait for it; at most once in a while.
+    /// Takes what the team has now for all that it has, after its notes were removed or rewritten, and sends the rest.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    pub async fn adopt(&self) -> Outcome {
+        self.meet(What::Adopt).await
+    }
+
+    /// The same as [`Meetings::both`] beside whoever reads, who does not wait for it; at most once in a while.
     pub fn beside(&self) {
         if !self.note_asked() {
             return;
@@ -167,8 +176,10 @@ impl Inner {
         let library = team.library_folder()?;
         let remote = Remote::new(&library, self.site.root(), url, reference, local)?;
         let until = Deadline::after(NOTES_SENT);
-        if what == What::Both {
-            team.pull(&remote, &until)?;
+        match what {
+            What::Publish => {}
+            What::Both => team.pull(&remote, &until)?,
+            What::Adopt => return team.adopt(&remote, &until),
         }
         team.publish(&remote, &until)
     }

@@ -63,4 +63,6 @@ pub struct Caller {
     pub name: Option<String>,
     /// `clientInfo.version`, once known; bounded likewise.
     pub version: Option<String>,
+    /// Whether its client's own hooks meet the team's notes: the server then starts nothing for it that goes over a network.
+    pub hooked: bool,
 }

@@ -344,7 +344,7 @@ fn a_person_writes_finds_and_lists_notes_at_a_terminal() {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(
-        output.status.success() && said.contains("The team cannot see it"),
+        output.status.success() && said.contains("the team cannot see it yet"),
         "{said}"
     );
     for arguments in [

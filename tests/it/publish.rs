@@ -95,18 +95,22 @@ fn titles(client: &Client) -> Vec<String> {
 fn a_note_is_on_the_remote_when_it_is_said_to_be_and_reaches_the_others() {
     let remote = Remote::new();
     let (here, there) = (remote.sharing(), remote.sharing());
-    let (ann, ben) = (here.attached("ann"), there.attached("ben"));
+    let ann = here.attached("ann");
     let answer = remember(&ann, "Deploys happen on Thursdays");
     assert_eq!(answer["sync"]["status"], "published", "{answer}");
     assert_eq!(answer["sync"]["published"], true);
     assert_eq!(remote.subjects(), ["memory: Deploys happen on Thursdays"]);
     assert_eq!(ann.tool("majordomus_notes", &json!({}))["unpublished"], 0);
-    // To read asks the team beside it.
+    // A server that starts asks the team, beside its first answers; so does a person.
+    let ben = there.attached("ben");
     wait_for("the note to arrive", BOUND, || {
         titles(&ben) == ["Deploys happen on Thursdays"]
     });
     let found = ben.tool("majordomus_recall", &json!({ "query": "deploys" }));
     assert_eq!(found["notes"][0]["shared"], true, "{found}");
+    remember(&ann, "Except in May");
+    succeed(&mut there.command(&["sync"]));
+    assert_eq!(titles(&ben), ["Except in May", "Deploys happen on Thursdays"]);
     // Nothing of it is in the checkout, and nothing of its refs.
     assert_eq!(
         here.git(&["for-each-ref"])
@@ -207,6 +211,11 @@ fn a_second_checkout_agrees_to_what_the_first_one_named() {
     let ben = there.attached("ben");
     let unasked = there.cli(&["notes", "trust"]);
     assert!(!unasked.status.success(), "nobody is there to ask");
+    let nowhere = there.cli(&[
+        "notes", "share", "--remote", "upstream", "--ref", REF, "--json",
+    ]);
+    let said = String::from_utf8(nowhere.stderr).unwrap();
+    assert!(said.contains("git knows no remote `upstream`"), "{said}");
     let synced = there.cli(&["sync", "--json"]);
     assert!(!synced.status.success());
     succeed(&mut there.command(&["notes", "trust", "--yes"]));
@@ -269,6 +278,16 @@ fn a_ref_that_was_removed_or_rewritten_is_refused_and_nothing_is_put_back() {
     let answer = remember(&client, "fifth");
     assert_eq!(answer["sync"]["status"], "published", "{answer}");
     assert_eq!(remote.subjects().len(), 5);
+    // It was meant: what is there now counts, and what was published before and is not there stays away.
+    remote.git(&["update-ref", REF, &format!("{before}~1")]);
+    remember(&client, "sixth");
+    succeed(&mut repository.command(&["sync", "--adopt"]));
+    assert_eq!(remote.subjects(), ["memory: first", "memory: sixth"]);
+    remote.git(&["update-ref", "-d", REF]);
+    remember(&client, "seventh");
+    succeed(&mut repository.command(&["sync", "--adopt"]));
+    assert_eq!(remote.subjects(), ["memory: seventh"]);
+    assert_eq!(titles(&client), ["seventh"]);
 }
 
 /// A remote that never answers holds up neither another write of another client nor a read.
@@ -365,4 +384,111 @@ fn the_checkout_is_left_as_it_was_whatever_its_state() {
     let answer = remember(&client, "a fact");
     assert_eq!(answer["sync"]["status"], "published", "{answer}");
     assert_eq!(state(), before);
+}
+
+/// Guards M4: each writer's own word counts, whoever owns the server, and also after a takeover.
+#[test]
+fn a_client_whose_hooks_send_notes_starts_nothing_on_the_network() {
+    let remote = Remote::new();
+    let repository = remote.sharing();
+    let marked = repository.outside().join("git was started for the network");
+    let git = repository.outside().join("bin/git");
+    fs::create_dir(repository.outside().join("bin")).unwrap();
+    build::executable(
+        &git,
+        format!(
+            "#!/bin/sh\ncase \" $* \" in *' push '*|*' fetch '*|*' ls-remote '*) echo \"$*\" >>'{}';; esac\nPATH=\"$REAL_PATH\" exec git \"$@\"\n",
+            marked.display()
+        ),
+    );
+    let path = std::env::var("PATH").unwrap();
+    let start = |name: &str, variable: (&str, &str)| {
+        let client = repository
+            .launch()
+            .name(name)
+            .variable(
+                "PATH",
+                format!("{}:{path}", repository.outside().join("bin").display()),
+            )
+            .variable("REAL_PATH", path.clone())
+            .variable(variable.0, variable.1)
+            .start();
+        client.attach();
+        client
+    };
+    let owner = start("owner", ("MAJORDOMUS_SYNC", "off"));
+    repository.ready();
+    let hooked = start("hooked", ("COMMONWEALTH_MCP_SYNC", "host"));
+    for client in [&owner, &hooked] {
+        let answer = remember(client, "a fact of hooks");
+        assert_eq!(answer["sync"]["status"], "handed-to-host", "{answer}");
+        client.tool("majordomus_recall", &json!({ "query": "fact" }));
+        client.tool("majordomus_notes", &json!({}));
+    }
+    assert!(!marked.exists(), "{:?}", fs::read_to_string(&marked));
+    // An unknown word is no promise of a hook, and another client's word counts for that client alone.
+    let plain = start("plain", ("MAJORDOMUS_SYNC", "perhaps"));
+    let answer = remember(&plain, "a fact of the server");
+    assert_eq!(answer["sync"]["status"], "published", "{answer}");
+    assert!(marked.exists());
+    fs::remove_file(&marked).unwrap();
+    owner.kill();
+    let answer = remember(&hooked, "another fact of hooks");
+    assert_eq!(answer["sync"]["status"], "handed-to-host", "{answer}");
+    assert!(!marked.exists(), "{:?}", fs::read_to_string(&marked));
+    let answer = remember(&plain, "another fact of the server");
+    assert_eq!(answer["sync"]["status"], "published", "{answer}");
+    assert_eq!(remote.subjects().len(), 5);
+}
+
+/// What an earlier server could not send, the next one sends by itself; `doctor` counts it until then.
+#[test]
+fn what_could_not_be_sent_is_sent_by_the_next_server() {
+    let remote = Remote::new();
+    let repository = remote.sharing();
+    let client = repository.attached("one");
+    remote.hook("#!/bin/sh\nexit 1\n");
+    let answer = remember(&client, "first");
+    assert_eq!(answer["sync"]["status"], "rejected", "{answer}");
+    client.close();
+    client.exit();
+    let told = repository.cli(&["doctor"]);
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("1 note is on this machine alone"), "{told}");
+    assert!(told.contains("hint: majordomus sync"), "{told}");
+    remote.without_hook();
+    let next = repository.attached("next");
+    wait_for("the note to be sent", BOUND, || {
+        !remote.git(&["for-each-ref"]).is_empty()
+    });
+    assert_eq!(remote.subjects(), ["memory: first"]);
+    wait_for("the mark", BOUND, || {
+        next.tool("majordomus_notes", &json!({}))["unpublished"] == 0
+    });
+}
+
+#[test]
+fn doctor_says_where_notes_may_go_and_what_is_in_the_way() {
+    let remote = Remote::new();
+    let repository = remote.sharing();
+    let told =
+        |repository: &Repository| String::from_utf8(repository.cli(&["doctor"]).stdout).unwrap();
+    assert!(told(&repository).contains("the team's notes go to a remote of yours"));
+    let file = repository.root().join(".ai/majordomus.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("team/code", "evil/code")).unwrap();
+    let changed = told(&repository);
+    assert!(
+        changed.contains("hint: majordomus notes trust"),
+        "{changed}"
+    );
+    fs::write(
+        repository.root().join(".git/majordomus/writes.db"),
+        "garbage",
+    )
+    .unwrap();
+    let damaged = told(&repository);
+    assert!(damaged.contains("is damaged"), "{damaged}");
+    let kept = fs::read(repository.root().join(".git/majordomus/writes.db")).unwrap();
+    assert_eq!(kept, b"garbage", "doctor changes nothing");
 }

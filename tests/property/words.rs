@@ -26,6 +26,7 @@ fn caller(name: String) -> Caller {
         transport: Transport::Stdio,
         name: Some(name),
         version: None,
+        hooked: false,
     }
 }
 

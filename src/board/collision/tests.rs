@@ -15,6 +15,7 @@ fn peer(scope: &[String]) -> Peer {
         transport: Transport::Stdio,
         name: None,
         version: None,
+        hooked: false,
     };
     let now = Now {
         at: Instant::now(),

@@ -58,6 +58,7 @@ fn caller(peer: Option<PeerId>, transport: Transport, name: &str) -> Caller {
         transport,
         name: Some(name.to_owned()),
         version: Some("1".to_owned()),
+        hooked: false,
     }
 }
 

@@ -26,6 +26,7 @@ fn caller(transport: Transport) -> Caller {
         transport,
         name: Some("client".to_owned()),
         version: None,
+        hooked: false,
     }
 }
 

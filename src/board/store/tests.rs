@@ -33,6 +33,7 @@ async fn without_a_file_no_database_is_opened_for_what_the_room_holds() {
         transport: Transport::Stdio,
         name: Some("client".to_owned()),
         version: None,
+        hooked: false,
     };
     board.own(peer);
     board.enter(&caller);

@@ -119,6 +119,15 @@ pub(super) struct Which {
     pub(super) limit: usize,
 }
 
+/// How to meet the team's notes.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Meet {
+    /// Take what the remote has now for all that the team has, after its notes were removed or rewritten.
+    #[serde(default)]
+    pub(super) adopt: bool,
+}
+
 /// What to look for.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

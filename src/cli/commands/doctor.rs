@@ -7,6 +7,7 @@
 
 mod clients;
 mod finding;
+mod notes;
 mod place;
 mod server;
 mod start;
@@ -74,6 +75,7 @@ pub(super) fn look(context: &Context) -> Result<Vec<Finding>, crate::cli::report
     findings.extend(place::look(&site));
     findings.extend(block_on(async { Ok(server::look(&site).await) })?);
     findings.extend(clients::look(&site, context));
+    findings.extend(notes::look(&site));
     findings.push(block_on(async { Ok(start::look(&site).await) })?);
     Ok(findings)
 }

@@ -15,6 +15,10 @@ pub const WORDS: &[&str] = &["sync"];
 /// What may be typed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// Take what the remote has now for all that the team has, after its notes were removed or rewritten
+    #[arg(long)]
+    pub adopt: bool,
+
     /// How to print
     #[command(flatten)]
     pub form: Json,
@@ -30,7 +34,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let capability = offline::by_words(&registry, WORDS)?;
     let answer = block_on(async {
         let mut owner = Owner::reach(&site).await?;
-        owner.call(capability, &json!({})).await
+        owner
+            .call(capability, &json!({ "adopt": args.adopt }))
+            .await
     })?;
     if args.form.json {
         context.screen.json(&answer)?;

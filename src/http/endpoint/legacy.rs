@@ -100,6 +100,7 @@ async fn initialize(http: &Http, frame: Frame) -> Response {
         transport: Transport::Http,
         name: None,
         version: None,
+        hooked: false,
     };
     let routes = http.sessions().routes();
     let session = Session::new(caller, routes.outbound());

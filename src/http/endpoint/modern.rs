@@ -56,6 +56,7 @@ pub(crate) async fn answer(
         transport: Transport::Http,
         name: None,
         version: None,
+        hooked: false,
     };
     let queue = Queue::default();
     let session = Session::new(caller, queue.outbound());

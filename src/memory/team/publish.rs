@@ -99,6 +99,28 @@ impl Team {
         Err(SyncError::Contended)
     }
 
+    /// Takes what the team's ref is now for the team's notes, whatever became of those that were seen before, and sends what
+    /// is not published. What was published and is not there any more stays away.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached or refuses.
+    pub fn adopt(&mut self, remote: &Remote, until: &Deadline) -> Result<(), SyncError> {
+        let library = self.open()?;
+        let there = remote.fetch(until)?;
+        if there.is_none()
+            && let Some(seen) = library.tip(TRACKING)?
+        {
+            library.remove(TRACKING, seen)?;
+        }
+        for _ in 0..ATTEMPTS {
+            let local = library.tip(REF)?;
+            if self.apply_again(&library, local, there)? {
+                return self.publish(remote, until);
+            }
+        }
+        Err(SyncError::Contended)
+    }
+
     /// Moves the ref of this machine to where it leads on from `tracking`, and answers where it stands then.
     ///
     /// What is applied again is marked before the ref moves: who is about to commit one of those finds either its mark or
@@ -123,26 +145,39 @@ impl Team {
             if library.leads_to(tracking, tip)? {
                 return Ok(Some(tip));
             }
-            let unpublished = self.outbox.unpublished()?;
-            let mut top = tracking;
-            let mut marks = Vec::with_capacity(unpublished.len());
-            for kept in &unpublished {
-                let change = Change {
-                    path: &kept.write.path,
-                    bytes: kept.write.bytes.as_deref(),
-                };
-                let trailers = trailers(kept);
-                let message = message(&kept.write, &trailers);
-                top = library.on_top(Some(top), &[change], &message)?.tip;
-                marks.push((kept.seq, top.to_string()));
-            }
-            let marks: Vec<(i64, &str)> = marks.iter().map(|(seq, sha)| (*seq, &**sha)).collect();
-            self.outbox.advance(&marks, State::Committed)?;
-            if library.advance(REF, Some(tip), top)? {
-                return Ok(Some(top));
-            }
+            self.apply_again(library, local, Some(tracking))?;
         }
         Err(LibraryError::Contended(REF.to_owned()).into())
+    }
+
+    /// Moves the ref of this machine from `local` to what is not published on top of `base`; `false` where it stands
+    /// elsewhere by now.
+    fn apply_again(
+        &mut self,
+        library: &Library,
+        local: Option<ObjectId>,
+        base: Option<ObjectId>,
+    ) -> Result<bool, TeamError> {
+        let mut top = base;
+        let mut marks = Vec::new();
+        for kept in self.outbox.unpublished()? {
+            let change = Change {
+                path: &kept.write.path,
+                bytes: kept.write.bytes.as_deref(),
+            };
+            let trailers = trailers(&kept);
+            let message = message(&kept.write, &trailers);
+            let made = library.on_top(top, &[change], &message)?;
+            marks.push((kept.seq, made.tip.to_string()));
+            top = Some(made.tip);
+        }
+        let marks: Vec<(i64, &str)> = marks.iter().map(|(seq, sha)| (*seq, &**sha)).collect();
+        self.outbox.advance(&marks, State::Committed)?;
+        Ok(match (local, top) {
+            (Some(local), None) => library.remove(REF, local)?,
+            (local, Some(top)) if local != Some(top) => library.advance(REF, local, top)?,
+            _ => true,
+        })
     }
 
     /// Marks the writes whose commits `tip` has; those before `below` are known to be there.

@@ -16,6 +16,7 @@ fn call(arguments: Value) -> Call {
             transport: Transport::Api,
             name: None,
             version: None,
+            hooked: false,
         }),
         arguments,
         delivery: Delivery::New,

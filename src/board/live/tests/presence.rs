@@ -58,6 +58,7 @@ fn an_announcement_whose_caller_went_away_and_came_back_is_of_one_peer() {
             transport: Transport::Http,
             name: None,
             version: None,
+            hooked: false,
         };
         let draft = || Draft {
             key: Some(key(0, "digest")),

@@ -1,12 +1,11 @@
-//! A look at the board's file that changes nothing, for `doctor`.
+//! A look at a database that changes nothing, for `doctor`.
 
 use std::fs::OpenOptions;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::SCHEMA;
-use crate::floor::database::is_damaged;
+use super::{Schema, is_damaged};
 use crate::floor::error::Chain;
 use crate::floor::fs::{FileError, open_plain};
 
@@ -23,9 +22,9 @@ pub enum Condition {
     Unusable(String),
 }
 
-/// Looks at the file of a board.
+/// Looks at a file that should be of this schema.
 #[must_use]
-pub fn examine(path: &Path) -> Condition {
+pub fn examine(path: &Path, schema: &Schema) -> Condition {
     match open_plain(path, OpenOptions::new().read(true)) {
         Err(FileError::Absent) => return Condition::Absent,
         Err(error) => return Condition::Unusable(Chain(&error).to_string()),
@@ -39,7 +38,7 @@ pub fn examine(path: &Path) -> Condition {
         Ok((first, version))
     };
     match asked() {
-        Ok((_, version)) if version > SCHEMA.version() => {
+        Ok((_, version)) if version > schema.version() => {
             Condition::Unusable("a later version of majordomus made it".to_owned())
         }
         Ok((first, _)) if first == "ok" => Condition::Sound,

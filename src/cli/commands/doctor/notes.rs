@@ -1,0 +1,61 @@
+//! The team's notes: whether they can be read, where they may go, and how many are on this machine alone.
+
+use super::finding::Finding;
+use crate::floor::database::Condition;
+use crate::floor::error::Chain;
+use crate::floor::paths::Site;
+use crate::memory::consent::{Consent, consent};
+use crate::memory::outbox::Outbox;
+use crate::memory::team::Team;
+
+/// What the lines are about.
+const CHECK: &str = "notes";
+
+/// Says nothing where nobody has written a note and none could be shared.
+pub(super) fn look(site: &Site) -> Vec<Finding> {
+    let consent = site
+        .checkout()
+        .map(|checkout| consent(site.root(), &checkout.common_dir));
+    let file = site.writes();
+    let unusable = |why: &str| {
+        let text = format!("what was written cannot be read: {why}");
+        let hint = format!("ls -l {}", site.shown(&file));
+        vec![Finding::problem(CHECK, text).hint(hint)]
+    };
+    let waiting = match Outbox::examine(&file) {
+        Condition::Absent => 0,
+        Condition::Sound => match Team::at(&site.shared_dir(), file.clone()).unpublished() {
+            Ok(unpublished) => unpublished.len(),
+            Err(error) => return unusable(&Chain(&error).to_string()),
+        },
+        Condition::Damaged(why) => {
+            let text = format!(
+                "the file of what was written is damaged ({why}); the next note moves it aside, with all its bytes"
+            );
+            let hint = format!("cp {} PATH, to look into it", site.shown(&file));
+            return vec![Finding::problem(CHECK, text).hint(hint)];
+        }
+        Condition::Unusable(why) => return unusable(&why),
+    };
+    let mut findings = match &consent {
+        None | Some(Consent::Unconfigured) => Vec::new(),
+        Some(given @ Consent::Given { .. }) => vec![Finding::good(CHECK, given.to_string())],
+        Some(other) => {
+            let hint = other.hint().unwrap_or("majordomus notes share");
+            vec![Finding::problem(CHECK, other.to_string()).hint(hint)]
+        }
+    };
+    if waiting > 0 {
+        let is_given = matches!(consent, Some(Consent::Given { .. }));
+        let text = match waiting {
+            1 => "1 note is on this machine alone".to_owned(),
+            waiting => format!("{waiting} notes are on this machine alone"),
+        };
+        findings.push(Finding::note(CHECK, text).hint(if is_given {
+            "majordomus sync"
+        } else {
+            "majordomus notes share"
+        }));
+    }
+    findings
+}
