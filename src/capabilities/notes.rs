@@ -81,7 +81,7 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
     list_notes.exposure = Exposure {
         tool: Some("majordomus_notes"),
         prompt: None,
-        resource: None,
+        resource: Some("majordomus://notes/{id}"),
         route: Some("/api/v1/notes"),
         cli: Some(&["notes"]),
     };

@@ -10,6 +10,7 @@ use super::links::Links;
 use super::wiring::Mode;
 use crate::capabilities::{self, Ending, ServerControl, ServerStatus, Status};
 use crate::floor::paths::{Files, Site};
+use crate::memory;
 use crate::registry::{Refusal, refusal};
 
 /// The status of one server of this process.
@@ -77,6 +78,9 @@ fn touched(site: &Site, files: Files) -> Vec<String> {
         site.log(),
         site.token(),
         site.board(files),
+        site.writes(),
+        site.shared_dir().join(memory::team::FOLDER),
+        site.shared_dir().join(memory::index::FILE),
     ]
     .iter()
     .map(|path| site.shown(path))

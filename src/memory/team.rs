@@ -22,6 +22,9 @@ use crate::floor::database::Place;
 /// The ref of the notes as they stand on this machine.
 pub const REF: &str = "refs/majordomus/memory";
 
+/// The folder of the repository, below that of what checkouts share.
+pub const FOLDER: &str = "memory.git";
+
 /// Why it was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum TeamError {
@@ -87,7 +90,7 @@ impl Team {
     #[must_use]
     pub fn at(folder: &Path, writes: PathBuf) -> Self {
         Self {
-            library: folder.join("memory.git"),
+            library: folder.join(FOLDER),
             outbox: Outbox::at(Place::File(writes)),
         }
     }

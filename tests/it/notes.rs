@@ -124,6 +124,10 @@ fn a_note_is_read_by_its_id_and_takes_the_place_of_another_one() {
     );
     let read = client.tool("majordomus_notes", &json!({ "id": new["id"] }));
     assert_eq!(read["notes"][0]["supersedes"], json!([old["id"]]));
+    let uri = format!("majordomus://notes/{}", new["id"].as_str().unwrap());
+    let resource = client.result("resources/read", &json!({ "uri": uri }));
+    let text = resource["contents"][0]["text"].as_str().unwrap();
+    assert!(text.contains("The limit is 32 MB"), "{resource}");
     let newest = client.tool("majordomus_notes", &json!({}));
     assert_eq!(
         titles(&newest),

@@ -110,7 +110,10 @@ fn a_note_is_on_the_remote_when_it_is_said_to_be_and_reaches_the_others() {
     assert_eq!(found["notes"][0]["shared"], true, "{found}");
     remember(&ann, "Except in May");
     succeed(&mut there.command(&["sync"]));
-    assert_eq!(titles(&ben), ["Except in May", "Deploys happen on Thursdays"]);
+    assert_eq!(
+        titles(&ben),
+        ["Except in May", "Deploys happen on Thursdays"]
+    );
     // Nothing of it is in the checkout, and nothing of its refs.
     assert_eq!(
         here.git(&["for-each-ref"])
