@@ -39,10 +39,24 @@ impl Checkout {
 
     /// Returns `BINARY mcp ARGUMENTS…`, to be started in this checkout, with the fixtures' trivial tool.
     pub(crate) fn mcp(&self, binary: &Path, arguments: &[&str]) -> Command {
+        let mut command = self.command(binary);
+        command.args(["mcp", "--conformance"]).args(arguments);
+        command
+    }
+
+    /// Runs a command of the product here, to its end.
+    pub(crate) fn run(&self, binary: &Path, arguments: &[&str]) -> Outcome<()> {
+        let output = self.command(binary).args(arguments).output()?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{arguments:?}: {said}").into())
+    }
+
+    fn command(&self, binary: &Path) -> Command {
         let mut command = Command::new(binary);
         command
-            .args(["mcp", "--conformance"])
-            .args(arguments)
             .current_dir(self.root())
             .env_clear()
             .env("HOME", self.home.path())

@@ -1,7 +1,7 @@
 //! What a shared server costs, and what its death costs, each beside the least program that could do the same.
 //!
 //! `cargo bench --bench shared -- [MEASURE…] [--rounds N] [--seed S] [--smoke] [--binary PATH]`, where a measure is
-//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd` or `takeover`; all of them without one.
+//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd`, `takeover` or `notes`; all of them without one.
 //!
 //! A *floor* is the least program that could do the same: the bench starts itself again as one, so that floor and
 //! product are measured in one run, under the same load, by the same client code. Measures are interleaved in an
@@ -20,6 +20,7 @@
 mod calls;
 mod crowd;
 mod memory;
+mod notes;
 mod opening;
 mod starts;
 mod streams;
@@ -38,7 +39,7 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
 
 type Measure = fn(&Arguments) -> Outcome<()>;
 
-const MEASURES: [(&str, Measure); 7] = [
+const MEASURES: [(&str, Measure); 8] = [
     ("calls", calls::measure),
     ("streams", streams::measure),
     ("starts", starts::measure),
@@ -46,6 +47,7 @@ const MEASURES: [(&str, Measure); 7] = [
     ("memory", memory::measure),
     ("crowd", crowd::measure),
     ("takeover", takeover::measure),
+    ("notes", notes::measure),
 ];
 
 fn main() -> Outcome<()> {
