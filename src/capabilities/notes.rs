@@ -14,7 +14,7 @@ use super::services::Services;
 use crate::floor::clock;
 use crate::memory::author;
 use crate::memory::index::Question;
-use crate::memory::outbox::{Kept, Key, Write};
+use crate::memory::outbox::{Key, Write};
 use crate::memory::outcome::Outcome;
 use crate::memory::place;
 use crate::memory::team::Found;
@@ -177,21 +177,20 @@ async fn commit(services: &Services) {
 async fn recall(services: Services, call: Call) -> Answer {
     beside(&services, &call);
     let asked: Recall = read(call.arguments)?;
-    let unpublished = unpublished(&services).await?;
-    let found = services.memory.find(move |team, index| {
+    let unpublished = count(&services).await?;
+    let found = services.memory.find(move |index| {
         let question = Question {
             text: &asked.query,
             paths: &asked.paths,
             kind: asked.kind.map(NoteKind::of_note),
             limit: asked.limit,
         };
-        let hits = index.search(&question)?;
-        team.load(&hits)
+        index.search(&question)
     });
     let found = found.await.map_err(|error| refusals::unreadable(&error))?;
     answer(&Notes {
         notes: found.iter().map(NoteView::of).collect(),
-        unpublished: unpublished.len(),
+        unpublished,
     })
 }
 
@@ -199,7 +198,6 @@ async fn list(services: Services, call: Call) -> Answer {
     beside(&services, &call);
     let which: Which = read(call.arguments)?;
     let kind = which.kind.map(NoteKind::of_note);
-    let unpublished = unpublished(&services).await?;
     let notes = if let Some(id) = which.id {
         let found = services.memory.read(move |team, _| team.read(id)).await;
         match found.map_err(|error| refusals::unreadable(&error))? {
@@ -207,21 +205,22 @@ async fn list(services: Services, call: Call) -> Answer {
             None => return Err(refusal::NO_NOTE.fill(&[&id])),
         }
     } else if which.pending {
+        let unpublished = services.memory.read(|team, _| team.unpublished()).await;
+        let unpublished = unpublished.map_err(|error| refusals::unreadable(&error))?;
         let pending = unpublished.iter().rev().filter_map(Found::of);
         pending
             .filter(|found| kind.is_none_or(|kind| found.kind() == kind))
             .take(which.limit)
             .collect()
     } else {
-        let found = services.memory.find(move |team, index| {
-            let hits = index.newest(kind, which.limit)?;
-            team.load(&hits)
-        });
+        let found = services
+            .memory
+            .find(move |index| index.newest(kind, which.limit));
         found.await.map_err(|error| refusals::unreadable(&error))?
     };
     answer(&Notes {
         notes: notes.iter().map(NoteView::of).collect(),
-        unpublished: unpublished.len(),
+        unpublished: count(&services).await?,
     })
 }
 
@@ -235,7 +234,7 @@ async fn sync(services: Services, call: Call) -> Answer {
     };
     answer(&Synced {
         sync: answers::Sync::of(&outcome),
-        unpublished: unpublished(&services).await?.len(),
+        unpublished: count(&services).await?,
     })
 }
 
@@ -246,7 +245,11 @@ fn beside(services: &Services, call: &Call) {
     }
 }
 
-async fn unpublished(services: &Services) -> Result<Vec<Kept>, Refusal> {
-    let unpublished = services.memory.read(|team, _| team.unpublished()).await;
-    unpublished.map_err(|error| refusals::unreadable(&error))
+/// How many writes of this machine the team does not have.
+async fn count(services: &Services) -> Result<usize, Refusal> {
+    let count = services
+        .memory
+        .read(|team, _| team.count_unpublished())
+        .await;
+    count.map_err(|error| refusals::unreadable(&error))
 }

@@ -132,7 +132,7 @@ impl Index {
             }
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let before = stands_at(&tx)?;
-            let changed = match library.differences(before, tip) {
+            let mut changed = match library.differences(before, tip) {
                 Ok(differences) => differences.notes,
                 // The commit is not there any more: another repository took the place of the one that it was of.
                 Err(_) if before.is_some() => {
@@ -141,6 +141,8 @@ impl Index {
                 }
                 Err(error) => return Err(error.into()),
             };
+            // Ids grow with time, and a later number is a newer note, as far as they come together.
+            changed.sort_by_key(|difference| place::parse(&difference.path).map(|(_, id)| id));
             for difference in &changed {
                 take(&tx, library, difference)?;
             }
@@ -287,15 +289,15 @@ fn put(tx: &Transaction<'_>, note: &Note, path: &str) -> rusqlite::Result<()> {
 fn search(connection: &Connection, question: &Question<'_>) -> Result<Vec<Hit>, IndexError> {
     about::remember(connection, question.paths)?;
     let terms = words::of(question.text);
-    let chosen = rarest(connection, &terms)?;
-    let mut hits = ranked(connection, &chosen.join(" OR "), question)?;
+    let (chosen, from) = rarest(connection, &terms)?;
+    let mut hits = ranked(connection, &chosen.join(" OR "), from, question)?;
     if hits.len() < THIN.min(question.limit) {
         let beginnings: Vec<String> = terms
             .iter()
             .filter(|term| term.chars().count() >= BEGINNING)
             .map(|term| format!("\"{term}\"*"))
             .collect();
-        let more = ranked(connection, &beginnings.join(" OR "), question)?;
+        let more = ranked(connection, &beginnings.join(" OR "), 0, question)?;
         hits.extend(
             more.into_iter()
                 .filter(|more| !hits.contains(more))
@@ -306,8 +308,9 @@ fn search(connection: &Connection, question: &Question<'_>) -> Result<Vec<Hit>, 
     Ok(hits)
 }
 
-/// The rarest words, in quotes, as many as stand in [`BUDGET`] notes together, and one at least.
-fn rarest(connection: &Connection, terms: &[String]) -> rusqlite::Result<Vec<String>> {
+/// The rarest words, in quotes, as many as stand in [`BUDGET`] notes together, and one at least; and the number of the note
+/// from which on they are looked for, where that one stands in more: its newest notes count.
+fn rarest(connection: &Connection, terms: &[String]) -> rusqlite::Result<(Vec<String>, i64)> {
     let mut counted = Vec::with_capacity(terms.len());
     let mut count = connection.prepare_cached(
         "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)",
@@ -320,6 +323,14 @@ fn rarest(connection: &Connection, terms: &[String]) -> rusqlite::Result<Vec<Str
         }
     }
     counted.sort();
+    let mut from = 0;
+    if let Some((BUDGET, quoted)) = counted.first() {
+        let newest = "SELECT min(rowid) FROM
+            (SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2)";
+        from = connection
+            .prepare_cached(newest)?
+            .query_row(params![quoted, BUDGET], |row| row.get(0))?;
+    }
     let mut left = BUDGET;
     let mut chosen = Vec::new();
     for (notes, quoted) in counted {
@@ -329,20 +340,21 @@ fn rarest(connection: &Connection, terms: &[String]) -> rusqlite::Result<Vec<Str
         left = left.saturating_sub(notes);
         chosen.push(quoted);
     }
-    Ok(chosen)
+    Ok((chosen, from))
 }
 
 /// The notes that match, in their order. Nothing matches no words, but paths do.
 fn ranked(
     connection: &Connection,
     matching: &str,
+    from: i64,
     question: &Question<'_>,
 ) -> rusqlite::Result<Vec<Hit>> {
     let found = if matching.is_empty() {
-        "SELECT number, 0.0 AS score FROM note WHERE ?1 <> '' OR number IN (SELECT note FROM temp.asked)".to_owned()
+        "SELECT number, 0.0 AS score FROM note WHERE ?1 <> '' OR (number IN (SELECT note FROM temp.asked) AND number >= ?4)".to_owned()
     } else {
         format!(
-            "SELECT rowid AS number, bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1"
+            "SELECT rowid AS number, bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1 AND rowid >= ?4"
         )
     };
     connection
@@ -352,7 +364,12 @@ fn ranked(
              ORDER BY old, number IN (SELECT note FROM temp.asked) DESC, score, id DESC LIMIT ?3"
         ))?
         .query_map(
-            params![matching, question.kind.map(Kind::as_str), question.limit],
+            params![
+                matching,
+                question.kind.map(Kind::as_str),
+                question.limit,
+                from
+            ],
             hit,
         )?
         .collect()

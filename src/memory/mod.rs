@@ -18,6 +18,7 @@ pub mod outbox;
 pub mod outcome;
 pub mod place;
 pub mod remote;
+pub mod secrets;
 pub mod service;
 pub mod sync;
 pub mod team;

@@ -200,6 +200,23 @@ impl Outbox {
         self.select("state < 2 ORDER BY seq", None)
     }
 
+    /// How many writes are not published.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn count(&mut self) -> Result<usize, OutboxError> {
+        // To read makes nothing.
+        if self.is_absent() {
+            return Ok(0);
+        }
+        self.0.with(|connection| {
+            let count = "SELECT count(*) FROM write WHERE state < 2";
+            Ok(connection
+                .prepare_cached(count)?
+                .query_row([], |row| row.get(0))?)
+        })
+    }
+
     /// Everything that is in no commit, in its order.
     ///
     /// # Errors
@@ -230,6 +247,10 @@ impl Outbox {
         })
     }
 
+    fn is_absent(&self) -> bool {
+        matches!(self.0.place(), Place::File(path) if !path.exists())
+    }
+
     /// What a process leaves that is killed before it marks what it committed.
     ///
     /// # Panics
@@ -251,9 +272,7 @@ impl Outbox {
         parameter: Option<String>,
     ) -> Result<Vec<Kept>, OutboxError> {
         // To read makes nothing.
-        if let Place::File(path) = self.0.place()
-            && !path.exists()
-        {
+        if self.is_absent() {
             return Ok(Vec::new());
         }
         self.0.with(|connection| {

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::index::Index;
+use super::index::{Hit, Index, IndexError};
 use super::sync::Meetings;
-use super::team::{Team, TeamError};
+use super::team::{Found, Team, TeamError};
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
 
@@ -117,26 +117,26 @@ impl Memory {
         self.run(move |place| place.with(job)).await
     }
 
-    /// Runs a job that finds notes, in an index that has all that is committed.
+    /// Runs a job that finds notes in an index that has all that is committed, and answers those notes.
     ///
     /// Cancel safety: dropping the future does not stop the job.
     ///
     /// # Errors
     /// Where the job cannot be begun, the index cannot be used, and whatever it fails with.
-    pub async fn find<T, F>(&self, job: F) -> Result<T, MemoryError>
+    pub async fn find<F>(&self, job: F) -> Result<Vec<Found>, MemoryError>
     where
-        T: Default + Send + 'static,
-        F: FnOnce(&mut Team, &mut Index) -> Result<T, TeamError> + Send + 'static,
+        F: FnOnce(&mut Index) -> Result<Vec<Hit>, IndexError> + Send + 'static,
     {
         self.run(move |place| {
             place.with(|team, _| {
                 let Some((library, tip)) = team.look()? else {
-                    return Ok(T::default());
+                    return Ok(Vec::new());
                 };
                 // What a panic left behind is whole: the file is closed, and opened again.
                 let mut index = place.index.lock().unwrap_or_else(PoisonError::into_inner);
                 index.catch_up(&library, tip)?;
-                job(team, &mut index)
+                let hits = job(&mut index)?;
+                team.load(&library, tip, &hits)
             })
         })
         .await

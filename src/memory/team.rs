@@ -180,13 +180,38 @@ impl Team {
         }))
     }
 
-    /// The notes of some hits, in their order; one that went since is left out.
+    /// The notes of some hits in a commit, in their order, as they were written last; one that went since is left out.
     ///
     /// # Errors
     /// Where what was written or the repository cannot be read.
-    pub fn load(&mut self, hits: &[Hit]) -> Result<Vec<Found>, TeamError> {
-        let found = hits.iter().map(|hit| self.read(hit.id));
-        found.filter_map(Result::transpose).collect()
+    pub fn load(
+        &mut self,
+        library: &Library,
+        tip: ObjectId,
+        hits: &[Hit],
+    ) -> Result<Vec<Found>, TeamError> {
+        let mut all = Vec::with_capacity(hits.len());
+        for hit in hits {
+            if let Some(kept) = self.outbox.last_of(hit.id)? {
+                all.extend(Found::of(&kept));
+            } else if let Some(bytes) = library.read(tip, &hit.path)? {
+                all.push(Found {
+                    id: hit.id,
+                    path: hit.path.clone(),
+                    bytes,
+                    state: State::Published,
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many writes the team does not have.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn count_unpublished(&mut self) -> Result<usize, TeamError> {
+        Ok(self.outbox.count()?)
     }
 
     /// The repository and where it stands, if it was made and holds anything.

@@ -155,6 +155,7 @@ reasons! {
     HIDDEN_WORD = InvalidInput, "argument `…` has a control or invisible character: expected one plain line", "write it again without that character";
     LONG_NOTE = InvalidInput, "the note would be … bytes: expected at most …", "write the fact, and link to what is long";
     NO_PATH = InvalidInput, "argument `paths[…]` is no path: expected a path or glob relative to the repository's root", "git ls-files --full-name PATH";
+    SECRET = InvalidInput, "the note is not saved: it seems to hold a secret (…)", "write where the secret is kept in its place, or set `not_secret` if it is none";
     NOT_SAVED = Unavailable, "the note is not saved: …", "majordomus doctor, then call again";
     NOT_SAVED_FULL = Unavailable, "the note is not saved: the disk is full", "free some space, then call again";
     NOT_SAVED_HERE = Unavailable, "the note is not saved: its folder cannot be written", "make the repository's git folder writable, then call again";

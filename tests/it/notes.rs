@@ -391,3 +391,36 @@ fn a_person_writes_finds_and_lists_notes_at_a_terminal() {
         "{said}"
     );
 }
+
+/// A secret is refused before anything is written, and no answer, log or file repeats it.
+#[test]
+fn a_secret_is_refused_by_line_and_never_repeated() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    repository.ready();
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "x7Kq2mZp9RtLw4Vb6NyC1sDf8Gh3JaQe5UoT");
+    for arguments in [
+        json!({ "title": "How to push", "body": format!("first\nthe token is {secret}\n") }),
+        json!({ "title": format!("push with {secret}") }),
+        json!({ "title": "push", "tags": [secret] }),
+    ] {
+        let refused = client.call("majordomus_remember", &arguments);
+        assert_eq!(refused["result"]["isError"], true, "{refused}");
+        let said = refused.to_string();
+        assert!(
+            said.contains("github-token in line") && !said.contains(&secret),
+            "{said}"
+        );
+    }
+    assert!(!repository.root().join(".git/majordomus/writes.db").exists());
+    assert!(!repository.log().contains(&secret));
+    let prose =
+        "the webhook secret: Kubernetes mounts it; auth token = short-lived, refreshed hourly";
+    client.tool(
+        "majordomus_remember",
+        &json!({ "title": "Where secrets are", "body": prose }),
+    );
+    let said = ["remember", &secret, "--not-secret"];
+    succeed(&mut repository.command(&said));
+}

@@ -5,9 +5,10 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::board::scope;
-use crate::floor::text::is_hidden;
+use crate::floor::text::{is_hidden, shown};
 use crate::memory::library::NOTE_BYTES;
 use crate::memory::note::{self, Note};
+use crate::memory::secrets;
 use crate::registry::{Refusal, refusal};
 
 /// What a note is about.
@@ -60,6 +61,9 @@ pub(super) struct Remember {
     /// Only say what would be written.
     #[serde(default)]
     pub(super) dry_run: bool,
+    /// What was refused as a secret is none.
+    #[serde(default)]
+    not_secret: bool,
 }
 
 impl Remember {
@@ -81,6 +85,9 @@ impl Remember {
             supersedes: self.supersedes,
             ..Note::new(self.kind.of_note(), id, title, self.body)
         };
+        if !self.not_secret {
+            holds_no_secret(&note)?;
+        }
         // What is still to come (author, client, time) is short.
         let bytes = note.render().len() + SAID_LATER;
         if bytes > NOTE_BYTES {
@@ -89,6 +96,40 @@ impl Remember {
         Ok(note)
     }
 }
+
+/// Refuses a note that holds a secret, with each line of it and a mask in place of the secret.
+fn holds_no_secret(note: &Note) -> Result<(), Refusal> {
+    let heads = [&note.tags, &note.paths].map(|words| words.join("\n"));
+    let parts = [
+        ("title", &note.title),
+        ("tags", &heads[0]),
+        ("paths", &heads[1]),
+        ("body", &note.body),
+    ];
+    let found: Vec<String> = parts
+        .iter()
+        .flat_map(|(part, text)| {
+            secrets::scan(text).into_iter().map(move |finding| {
+                let secrets::Finding {
+                    rule,
+                    line,
+                    preview,
+                } = finding;
+                format!(
+                    "{rule} in line {line} of the {part}: {}",
+                    shown(&preview, PREVIEW)
+                )
+            })
+        })
+        .collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    Err(refusal::SECRET.fill(&[&found.join("; ")]))
+}
+
+/// The longest preview of a secret, in characters.
+const PREVIEW: usize = 80;
 
 /// What author, client and time take in a note's front matter at most, in bytes.
 const SAID_LATER: usize = 1024;

@@ -47,6 +47,10 @@ pub struct Args {
     #[arg(long)]
     pub dry_run: bool,
 
+    /// What was refused as a secret is none
+    #[arg(long)]
+    pub not_secret: bool,
+
     /// How to print
     #[command(flatten)]
     pub form: Json,
@@ -78,6 +82,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         "paths": args.paths,
         "supersedes": args.supersedes,
         "dry_run": args.dry_run,
+        "not_secret": args.not_secret,
     });
     let answer = block_on(async {
         let mut owner = Owner::reach(&site).await?;
