@@ -1045,7 +1045,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__remember)
-            opts="-h -V --body --kind --tag --path --supersedes --dry-run --json --repo --help --version"
+            opts="-h -V --body --kind --tag --path --supersedes --dry-run --not-secret --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

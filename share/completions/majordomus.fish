@@ -129,6 +129,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l path 
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l supersedes -d 'The id of a note whose place it takes; may be given again' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l dry-run -d 'Only say what would be written'
+complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l not-secret -d 'What was refused as a secret is none'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -s V -l version -d 'Print version'

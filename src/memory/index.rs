@@ -22,7 +22,7 @@ use super::place;
 use crate::floor::database::{Database, DatabaseError, Fault, Place, Schema};
 
 /// Notes in which the words of one question may stand together.
-const BUDGET: usize = 4000;
+const BUDGET: usize = 1500;
 /// Fewer hits than this are thin: words that only begin like those of the question count too.
 const THIN: usize = 3;
 /// The shortest word that another one may begin with, in characters.

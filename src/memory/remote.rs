@@ -29,6 +29,7 @@ use gix_hash::{Kind, ObjectId};
 use gix_ref::FullName;
 
 use super::library::{Library, LibraryError};
+use crate::floor::error::Chain;
 use child::Ran;
 use lock::SyncLock;
 use settings::Settings;
@@ -98,7 +99,7 @@ impl Remote {
                 .args(["--no-prune", "--refmap=", "--", REMOTE, &refspec]);
         })?;
         if ran.status.success() {
-            return self.library()?.tip(TRACKING).map_err(damaged);
+            return self.library()?.tip(TRACKING).map_err(|error| ours(&error));
         }
         if verdict::is_missing(&ran) {
             return Ok(None);
@@ -129,9 +130,11 @@ impl Remote {
             return Err(verdict::of_push(&ran));
         }
         let library = self.library()?;
-        let before = library.tip(TRACKING).map_err(damaged)?;
+        let before = library.tip(TRACKING).map_err(|error| ours(&error))?;
         // Under the lock nobody else moves it.
-        library.advance(TRACKING, before, tip).map_err(damaged)?;
+        library
+            .advance(TRACKING, before, tip)
+            .map_err(|error| ours(&error))?;
         Ok(())
     }
 
@@ -159,12 +162,13 @@ impl Remote {
     }
 
     fn library(&self) -> Result<Library, RemoteError> {
-        Library::open(&self.folder, Kind::Sha1).map_err(damaged)
+        Library::open(&self.folder, Kind::Sha1).map_err(|error| ours(&error))
     }
 }
 
-fn damaged(error: LibraryError) -> RemoteError {
-    RemoteError::Other(crate::floor::error::Chain(&error).to_string())
+/// What our own repository refused.
+fn ours(error: &LibraryError) -> RemoteError {
+    verdict::of_ours(Chain(error).to_string())
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ pub(super) fn sweep(folder: &Path) {
     let _gone = fs::remove_file(tracking);
     let _gone = fs::remove_file(folder.join("shallow.lock"));
     for path in entries(&folder.join("objects/pack")) {
-        if named(&path, |name| name.starts_with("tmp_")) {
+        let name = path.file_name().unwrap_or_default();
+        if name.as_encoded_bytes().starts_with(b"tmp_") {
             let _gone = fs::remove_file(path);
         }
     }
@@ -97,7 +98,10 @@ pub(super) fn sweep(folder: &Path) {
 
 fn sweep_old(folder: &Path, depth: usize) {
     for path in entries(folder) {
-        if named(&path, |name| name.ends_with(".lock")) {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "lock")
+        {
             remove_old(&path);
         } else if depth > 0 && path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             sweep_old(&path, depth - 1);
@@ -120,10 +124,4 @@ fn remove_old(path: &Path) {
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder).into_iter().flatten();
     listed.flatten().map(|entry| entry.path()).collect()
-}
-
-fn named(path: &Path, is: impl Fn(&str) -> bool) -> bool {
-    path.file_name()
-        .and_then(|name| name.to_str())
-        .is_some_and(is)
 }

@@ -32,7 +32,13 @@ const MEANINGS: &[(&[&str], RemoteError)] = &[
         ],
         RemoteError::Url(String::new()),
     ),
-    (&["mismatched algorithms"], RemoteError::Format),
+    (
+        &[
+            "mismatched algorithms",
+            "does not support this repository's hash algorithm",
+        ],
+        RemoteError::Format,
+    ),
     (
         &[
             "host key verification failed",
@@ -73,7 +79,6 @@ const MEANINGS: &[(&[&str], RemoteError)] = &[
             "you are not allowed to push",
             "permission to ",
             "access denied",
-            "access rights",
             "does not appear to be a git repository",
             "dubious ownership",
             "not exported",
@@ -96,8 +101,8 @@ const MEANINGS: &[(&[&str], RemoteError)] = &[
             "empty reply from server",
             "kex_exchange_identification",
             "operation too slow",
-            "hung up unexpectedly",
-            "unexpected disconnect",
+            "the remote end hung up",
+            "disconnect while reading",
             "early eof",
             "rpc failed",
             "proxy connect aborted",
@@ -158,6 +163,16 @@ pub(super) fn of_fetch(ran: &Ran) -> RemoteError {
         return RemoteError::Damaged(line.to_owned());
     }
     meaning
+}
+
+/// Why our own repository refused, in the words of this process.
+pub(super) fn of_ours(words: String) -> RemoteError {
+    let (disk, _) = &MEANINGS[0];
+    let small = words.to_lowercase();
+    if disk.iter().any(|word| small.contains(word)) {
+        return RemoteError::Disk;
+    }
+    RemoteError::Other(words)
 }
 
 /// Why a push failed: a line of `--porcelain` where there is one.
