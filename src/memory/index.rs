@@ -8,6 +8,7 @@
 //! question are looked for, as many as together stand in at most [`BUDGET`] notes.
 
 mod about;
+mod search;
 mod words;
 
 use std::path::Path;
@@ -20,15 +21,7 @@ use super::library::{Difference, Library, LibraryError};
 use super::note::{Kind, Note, Status};
 use super::place;
 use crate::floor::database::{Database, DatabaseError, Fault, Place, Schema};
-
-/// Notes in which the words of one question may stand together.
-const BUDGET: usize = 1500;
-/// Fewer hits than this are thin: words that only begin like those of the question count too.
-const THIN: usize = 3;
-/// The shortest word that another one may begin with, in characters.
-const BEGINNING: usize = 4;
-/// What a word counts in title, tags, paths and body.
-const WEIGHTS: &str = "10.0, 6.0, 4.0, 1.0";
+use crate::floor::error::Chain;
 
 /// The version is in the file's name too, so that no program finds another one's.
 const SCHEMA: Schema = Schema {
@@ -159,7 +152,8 @@ impl Index {
     /// # Errors
     /// Where the index cannot be read.
     pub fn search(&mut self, question: &Question<'_>) -> Result<Vec<Hit>, IndexError> {
-        self.0.with(|connection| search(connection, question))
+        self.0
+            .with(|connection| search::ranked(connection, question))
     }
 
     /// The newest notes.
@@ -226,9 +220,14 @@ fn take(
         }
         forget(tx, number)?;
     }
-    let bytes = match difference.blob {
-        Some(blob) => library.blob(blob)?,
+    let bytes = match difference.blob.map(|blob| library.blob(blob)) {
         None => None,
+        Some(Ok(bytes)) => bytes,
+        // One note that cannot be read must not hide all the others.
+        Some(Err(error)) => {
+            tracing::warn!(path = difference.path, error = %Chain(&error), "a note cannot be read");
+            None
+        }
     };
     if let Some(bytes) = bytes {
         let (note, _) = Note::parse(kind, id, &bytes);
@@ -284,95 +283,6 @@ fn put(tx: &Transaction<'_>, note: &Note, path: &str) -> rusqlite::Result<()> {
             .execute(params![about::place(path), number])?;
     }
     Ok(())
-}
-
-fn search(connection: &Connection, question: &Question<'_>) -> Result<Vec<Hit>, IndexError> {
-    about::remember(connection, question.paths)?;
-    let terms = words::of(question.text);
-    let (chosen, from) = rarest(connection, &terms)?;
-    let mut hits = ranked(connection, &chosen.join(" OR "), from, question)?;
-    if hits.len() < THIN.min(question.limit) {
-        let beginnings: Vec<String> = terms
-            .iter()
-            .filter(|term| term.chars().count() >= BEGINNING)
-            .map(|term| format!("\"{term}\"*"))
-            .collect();
-        let more = ranked(connection, &beginnings.join(" OR "), 0, question)?;
-        hits.extend(
-            more.into_iter()
-                .filter(|more| !hits.contains(more))
-                .collect::<Vec<_>>(),
-        );
-        hits.truncate(question.limit);
-    }
-    Ok(hits)
-}
-
-/// The rarest words, in quotes, as many as stand in [`BUDGET`] notes together, and one at least; and the number of the note
-/// from which on they are looked for, where that one stands in more: its newest notes count.
-fn rarest(connection: &Connection, terms: &[String]) -> rusqlite::Result<(Vec<String>, i64)> {
-    let mut counted = Vec::with_capacity(terms.len());
-    let mut count = connection.prepare_cached(
-        "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)",
-    )?;
-    for term in terms {
-        let quoted = format!("\"{term}\"");
-        let notes: usize = count.query_row(params![quoted, BUDGET], |row| row.get(0))?;
-        if notes > 0 {
-            counted.push((notes, quoted));
-        }
-    }
-    counted.sort();
-    let mut from = 0;
-    if let Some((BUDGET, quoted)) = counted.first() {
-        let newest = "SELECT min(rowid) FROM
-            (SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2)";
-        from = connection
-            .prepare_cached(newest)?
-            .query_row(params![quoted, BUDGET], |row| row.get(0))?;
-    }
-    let mut left = BUDGET;
-    let mut chosen = Vec::new();
-    for (notes, quoted) in counted {
-        if !chosen.is_empty() && notes > left {
-            break;
-        }
-        left = left.saturating_sub(notes);
-        chosen.push(quoted);
-    }
-    Ok((chosen, from))
-}
-
-/// The notes that match, in their order. Nothing matches no words, but paths do.
-fn ranked(
-    connection: &Connection,
-    matching: &str,
-    from: i64,
-    question: &Question<'_>,
-) -> rusqlite::Result<Vec<Hit>> {
-    let found = if matching.is_empty() {
-        "SELECT number, 0.0 AS score FROM note WHERE ?1 <> '' OR (number IN (SELECT note FROM temp.asked) AND number >= ?4)".to_owned()
-    } else {
-        format!(
-            "SELECT rowid AS number, bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1 AND rowid >= ?4"
-        )
-    };
-    connection
-        .prepare_cached(&format!(
-            "SELECT {HIT} FROM ({found}) AS found JOIN note USING (number)
-             WHERE ?2 IS NULL OR kind = ?2
-             ORDER BY old, number IN (SELECT note FROM temp.asked) DESC, score, id DESC LIMIT ?3"
-        ))?
-        .query_map(
-            params![
-                matching,
-                question.kind.map(Kind::as_str),
-                question.limit,
-                from
-            ],
-            hit,
-        )?
-        .collect()
 }
 
 #[cfg(test)]

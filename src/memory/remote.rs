@@ -26,6 +26,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use gix_hash::{Kind, ObjectId};
+use gix_object::bstr::ByteSlice as _;
 use gix_ref::FullName;
 
 use super::library::{Library, LibraryError};
@@ -42,7 +43,7 @@ const REMOTE: &str = "team";
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// A remote and the ref on it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Remote {
     folder: PathBuf,
     checkout: PathBuf,
@@ -50,6 +51,16 @@ pub struct Remote {
     reference: String,
     protocols: &'static str,
     silence: Duration,
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The address may hold a password.
+        f.debug_struct("Remote")
+            .field("folder", &self.folder)
+            .field("reference", &self.reference)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Remote {
@@ -101,10 +112,31 @@ impl Remote {
         if ran.status.success() {
             return self.library()?.tip(TRACKING).map_err(|error| ours(&error));
         }
-        if verdict::is_missing(&ran) {
-            return Ok(None);
+        if !verdict::is_missing(&ran) {
+            return Err(verdict::of_fetch(&ran));
         }
-        Err(verdict::of_fetch(&ran))
+        if self.url.starts_with("http") {
+            self.hear_nothing(&lock, until)?;
+        }
+        Ok(None)
+    }
+
+    /// Holds that a git answers over HTTP, and has no such ref. An empty answer, as of a proxy or a connection that breaks
+    /// early, passes for a folder of plain files without any ref; that nothing is there has to have been said.
+    fn hear_nothing(&self, lock: &SyncLock, until: &Deadline) -> Result<(), RemoteError> {
+        let ran = self.run(lock, until, |git| {
+            // No option tells how the remote spoke; a trace of the packets does.
+            git.env("GIT_TRACE_PACKET", "2")
+                .args(["ls-remote", "--", REMOTE, &self.reference]);
+        })?;
+        if !ran.status.success() {
+            return Err(verdict::of_fetch(&ran));
+        }
+        let has_spoken = ran.stderr.find(b"packet:").is_some();
+        if has_spoken && ran.stdout.is_empty() {
+            return Ok(());
+        }
+        Err(RemoteError::Offline)
     }
 
     /// Moves the remote's ref from `expected` (`None`: it is not there) to `tip`, and [`TRACKING`] with it.
@@ -129,9 +161,17 @@ impl Remote {
         if !ran.status.success() {
             return Err(verdict::of_push(&ran));
         }
+        // The remote has it, whether or not that can be written down here: the next fetch tells it again.
+        if let Err(error) = self.track(tip) {
+            tracing::warn!(%error, "what the team's remote took is not noted");
+        }
+        Ok(())
+    }
+
+    /// Notes where the remote's ref stands now; under the lock nobody else does.
+    fn track(&self, tip: ObjectId) -> Result<(), RemoteError> {
         let library = self.library()?;
         let before = library.tip(TRACKING).map_err(|error| ours(&error))?;
-        // Under the lock nobody else moves it.
         library
             .advance(TRACKING, before, tip)
             .map_err(|error| ours(&error))?;

@@ -251,3 +251,50 @@ fn an_index_that_followed_is_one_that_was_rebuilt() {
     }
     assert!(all > 6, "{all}");
 }
+
+/// A rare word beside one that stands everywhere, and beginnings that stand everywhere: what is looked for stays bounded,
+/// and the rare one is found.
+#[test]
+fn a_rare_word_is_found_beside_words_that_stand_everywhere() {
+    let mut place = Place::new();
+    for number in 1..=40 {
+        place.put(&note(number, "A service", "of services"));
+    }
+    place.put(&note(41, "The zebra", "of the service"));
+    assert_eq!(place.ask("zebra service", &[])[0], 41);
+    place.put(&Note {
+        supersedes: vec![Uuid::from_u128(41)],
+        ..note(42, "Zebras are gone", "")
+    });
+    assert_eq!(place.ask("zebras", &[]), [42, 41]);
+    // What only begins like the word is found before what was superseded.
+    place.put(&note(43, "The okapia", ""));
+    place.put(&note(44, "The okapi", ""));
+    place.put(&Note {
+        supersedes: vec![Uuid::from_u128(44)],
+        ..note(45, "Nothing", "")
+    });
+    assert_eq!(place.ask("okapi", &[]), [43, 44]);
+}
+
+/// One object is damaged: that note is found no more, and every other one is.
+#[test]
+fn a_note_that_cannot_be_read_hides_no_other() {
+    let mut place = Place::new();
+    place.put(&note(1, "The parser", ""));
+    place.put(&note(2, "The other parser", "which is lost"));
+    let objects = place.folder.path().join("memory.git/objects");
+    let tip = place.library.tip(REF).unwrap().unwrap();
+    let path = path(&note(2, "The other parser", ""));
+    let blob = place.library.differences(None, tip).unwrap();
+    let blob = blob.notes.iter().find(|note| note.path == path).unwrap();
+    let blob = blob.blob.unwrap().to_string();
+    let (shard, rest) = blob.split_at(2);
+    fs::remove_file(objects.join(shard).join(rest)).unwrap();
+    place.library = Library::open(
+        &place.folder.path().join("memory.git"),
+        gix_hash::Kind::Sha1,
+    )
+    .unwrap();
+    assert_eq!(place.ask("parser", &[]), [1]);
+}

@@ -14,7 +14,11 @@ const SHOWN: usize = 200;
 /// # Errors
 /// `Url`, with the address and without what stands in it for a password.
 pub(super) fn hold(url: &str, local_allowed: bool) -> Result<(), RemoteError> {
-    let is_clean = url.len() <= URL_BYTES && !url.chars().any(|c| text::is_hidden(c) || c == ' ');
+    // What reads a backslash as a slash would read another host.
+    let is_clean = url.len() <= URL_BYTES
+        && !url
+            .chars()
+            .any(|c| text::is_hidden(c) || c == ' ' || c == '\\');
     let is_fine = is_clean
         && match url.split_once("://") {
             Some((scheme, rest)) => {
@@ -50,7 +54,7 @@ fn is_ssh(url: &str) -> bool {
 
 /// What stands between the user and the path of an address.
 fn host(rest: &str) -> &str {
-    let authority = rest.split('/').next().unwrap_or_default();
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     authority.rsplit('@').next().unwrap_or_default()
 }
 

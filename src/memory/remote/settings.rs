@@ -118,6 +118,10 @@ fn is_wanted(name: &str) -> bool {
 /// # Errors
 /// `Settings` with the first line that git did not write; `Other` where it cannot be read.
 pub(super) fn hold(folder: &Path) -> Result<(), RemoteError> {
+    // With this file git reads another repository's configuration.
+    if folder.join("commondir").symlink_metadata().is_ok() {
+        return Err(RemoteError::Settings("commondir".to_owned()));
+    }
     let (config, _) = read_plain(&folder.join("config"), CONFIG_BYTES)
         .map_err(|error| RemoteError::Other(format!("the notes' configuration {error}")))?;
     let mut known: &[&str] = &[];

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use gix_hash::ObjectId;
 
 use super::{REF, Team, TeamError, message, trailers};
+use crate::floor::error::Chain;
 use crate::memory::library::{Change, Library, LibraryError};
 use crate::memory::outbox::State;
 use crate::memory::remote::{Deadline, Remote, RemoteError, TRACKING};
@@ -66,7 +67,7 @@ impl Team {
         let tracking = library.tip(TRACKING)?;
         self.align(&library, tracking)?;
         if let Some(tracking) = tracking {
-            self.mark_published(&library, tracking, before)?;
+            self.note_published(&library, tracking, before);
         }
         Ok(())
     }
@@ -93,7 +94,7 @@ impl Team {
                     Err(error) => return Err(error.into()),
                 }
             }
-            self.mark_published(&library, tip, tracking)?;
+            self.note_published(&library, tip, tracking);
             return Ok(());
         }
         Err(SyncError::Contended)
@@ -178,6 +179,13 @@ impl Team {
             (local, Some(top)) if local != Some(top) => library.advance(REF, local, top)?,
             _ => true,
         })
+    }
+
+    /// The team has it, whether or not that can be written down here: the next meeting finds it out again.
+    fn note_published(&mut self, library: &Library, tip: ObjectId, below: Option<ObjectId>) {
+        if let Err(error) = self.mark_published(library, tip, below) {
+            tracing::warn!(error = %Chain(&error), "what the team has is not noted");
+        }
     }
 
     /// Marks the writes whose commits `tip` has; those before `below` are known to be there.

@@ -53,19 +53,24 @@ pub(super) fn result(child: Child) -> String {
         .to_owned()
 }
 
-/// How many processes there are that a process apart of this place started, itself among them.
+/// The names of the processes that a process apart of this place started, its own among them.
 #[cfg(target_os = "linux")]
-pub(super) fn alive(place: &Place) -> usize {
+pub(super) fn alive(place: &Place) -> Vec<String> {
     let mark = format!("{MARK}={}", place.0.path().display());
+    let is_marked = |environ: &[u8]| {
+        environ
+            .split(|byte| *byte == 0)
+            .any(|one| one == mark.as_bytes())
+    };
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes
-        .filter_map(|process| std::fs::read(process.path().join("environ")).ok())
-        .filter(|environ| {
-            environ
-                .split(|byte| *byte == 0)
-                .any(|one| one == mark.as_bytes())
+        .filter(|process| {
+            let environ = std::fs::read(process.path().join("environ"));
+            environ.is_ok_and(|environ| is_marked(&environ))
         })
-        .count()
+        .filter_map(|process| std::fs::read_to_string(process.path().join("comm")).ok())
+        .map(|name| name.trim().to_owned())
+        .collect()
 }
 
 fn be_apart() {
