@@ -120,10 +120,10 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -l json 
 complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand announce" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l body -d 'The text, in Markdown; `-` reads it from standard input' -r
-complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l kind -d 'What it is about' -r -f -a "memory\t'Something that was found out'
-decision\t'Something that was decided'
-work-state\t'Something that somebody works on'
-person\t'Somebody'"
+complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l kind -d 'What it is about' -r -f -a "memory\t''
+decision\t''
+work-state\t''
+person\t''"
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l tag -d 'A word to find it by; may be given again' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l path -d 'A path or glob that it is about, from the root of the checkout; may be given again' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l supersedes -d 'The id of a note whose place it takes; may be given again' -r
@@ -131,27 +131,27 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l repo 
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l dry-run -d 'Only say what would be written'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l not-secret -d 'What was refused as a secret is none'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l json -d 'Print one JSON value'
-complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l path -d 'A path that you work on, from the root of the checkout: notes about it come first; may be given again' -r
-complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l kind -d 'Only notes of this kind' -r -f -a "memory\t'Something that was found out'
-decision\t'Something that was decided'
-work-state\t'Something that somebody works on'
-person\t'Somebody'"
+complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l kind -d 'Only notes of this kind' -r -f -a "memory\t''
+decision\t''
+work-state\t''
+person\t''"
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l limit -d 'How many at most' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l json -d 'Print one JSON value'
-complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -s V -l version -d 'Print version'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l kind -d 'Only notes of this kind' -r -f -a "memory\t'Something that was found out'
-decision\t'Something that was decided'
-work-state\t'Something that somebody works on'
-person\t'Somebody'"
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l kind -d 'Only notes of this kind' -r -f -a "memory\t''
+decision\t''
+work-state\t''
+person\t''"
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l limit -d 'How many at most, the newest first' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l pending -d 'Only those that the team does not have yet'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l json -d 'Print one JSON value'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -a "share" -d 'Name a remote that the team\'s notes go to, and accept it here'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -a "trust" -d 'Accept the remote that the checkout names for the team\'s notes'

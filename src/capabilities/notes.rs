@@ -6,8 +6,8 @@ mod refusals;
 
 use serde_json::json;
 
-use answers::{NoteView, Notes, Remembered, Synced};
-use arguments::{Meet, NoteKind, Recall, Remember, Which};
+use answers::{EXCERPT, NoteView, Notes, Remembered, Synced};
+use arguments::{Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
 
 use super::declare::{answer, query, read};
 use super::services::Services;
@@ -114,9 +114,21 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
 async fn remember(services: Services, call: Call) -> Answer {
     services.writes("notes.remember")?;
     let asked: Remember = read(call.arguments)?;
-    let dry_run = asked.dry_run;
+    let (dry_run, not_secret) = (asked.dry_run, asked.not_secret);
     let supersedes = asked.supersedes.clone();
     let mut note = asked.note(PeerId::mint().0)?;
+    if !not_secret {
+        let (looked_at, found) = services
+            .memory
+            .aside(move || {
+                let found = holds_no_secret(&note);
+                (note, found)
+            })
+            .await
+            .map_err(|error| refusals::not_saved(&error))?;
+        found?;
+        note = looked_at;
+    }
     if dry_run {
         return answer(&Remembered::preview(&note));
     }
@@ -188,8 +200,9 @@ async fn recall(services: Services, call: Call) -> Answer {
         index.search(&question)
     });
     let found = found.await.map_err(|error| refusals::unreadable(&error))?;
+    let view = |found| NoteView::of(found, EXCERPT);
     answer(&Notes {
-        notes: found.iter().map(NoteView::of).collect(),
+        notes: found.iter().map(view).collect(),
         unpublished,
     })
 }
@@ -218,8 +231,14 @@ async fn list(services: Services, call: Call) -> Answer {
             .find(move |index| index.newest(kind, which.limit));
         found.await.map_err(|error| refusals::unreadable(&error))?
     };
+    let most = if which.id.is_some() {
+        usize::MAX
+    } else {
+        EXCERPT
+    };
+    let view = |found| NoteView::of(found, most);
     answer(&Notes {
-        notes: notes.iter().map(NoteView::of).collect(),
+        notes: notes.iter().map(view).collect(),
         unpublished: count(&services).await?,
     })
 }

@@ -21,6 +21,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::absence::{self, Absence};
+use super::context::Context;
+use super::offline;
 use super::query;
 use super::report::{Exit, Failure, failures};
 use super::screen::clean;
@@ -275,6 +277,20 @@ fn answer(status: StatusCode, body: &[u8]) -> Result<Value, Failure> {
     };
     let hint = word("hint").map(clean);
     Err(Failure::said_by_server(exit, cause, hint))
+}
+
+/// Asks the checkout's owner for what the command of these words stands for.
+///
+/// # Errors
+/// When there is no owner to ask, or it refuses.
+pub fn ask(words: &[&str], arguments: &Value, context: &Context) -> Result<Value, Failure> {
+    let site = context.checkout()?;
+    let registry = offline::registry(Some(&site))?;
+    let capability = offline::by_words(&registry, words)?;
+    block_on(async {
+        let mut owner = Owner::reach(&site).await?;
+        owner.call(capability, arguments).await
+    })
 }
 
 /// Runs a command's future on a runtime of its own.

@@ -1,5 +1,5 @@
-//! The notes as a server has them: one [`Team`], used by one job after another on a thread that exists only while there is
-//! something to do. A slow disk holds up nobody but those who ask for notes.
+//! The notes as a server has them: jobs that write and jobs that find, each kind one after another on a thread that exists
+//! only while there is something to do. A slow disk holds up nobody but those who ask for notes.
 
 use std::io;
 use std::path::PathBuf;
@@ -37,7 +37,8 @@ struct Place {
     site: Site,
     folder: PathBuf,
     team: Mutex<Team>,
-    index: Mutex<Index>,
+    /// With a connection of its own: to index many notes takes seconds, and no write waits for it.
+    finder: Mutex<(Team, Index)>,
 }
 
 /// The notes of one repository. Cheap to clone; nothing is opened before the first job.
@@ -45,6 +46,7 @@ struct Place {
 pub struct Memory {
     place: Option<Arc<Place>>,
     worker: Worker,
+    finder: Worker,
     sync: Option<Meetings>,
 }
 
@@ -60,22 +62,19 @@ impl Memory {
     pub fn of(site: Option<&Site>) -> Self {
         let place = site.map(|site| {
             let folder = site.shared_dir();
-            let team = Mutex::new(Team::at(&folder, site.writes()));
-            let site = site.clone();
-            let index = Mutex::new(Index::at(&folder));
+            let team = || Team::at(&folder, site.writes());
             Arc::new(Place {
-                site,
+                team: Mutex::new(team()),
+                finder: Mutex::new((team(), Index::at(&folder))),
+                site: site.clone(),
                 folder,
-                team,
-                index,
             })
         });
-        let worker = Worker::new("notes");
-        let sync = site.map(Meetings::of);
         Self {
             place,
-            worker,
-            sync,
+            worker: Worker::new("notes"),
+            finder: Worker::new("recall"),
+            sync: site.map(Meetings::of),
         }
     }
 
@@ -127,19 +126,33 @@ impl Memory {
     where
         F: FnOnce(&mut Index) -> Result<Vec<Hit>, IndexError> + Send + 'static,
     {
-        self.run(move |place| {
-            place.with(|team, _| {
-                let Some((library, tip)) = team.look()? else {
-                    return Ok(Vec::new());
-                };
-                // What a panic left behind is whole: the file is closed, and opened again.
-                let mut index = place.index.lock().unwrap_or_else(PoisonError::into_inner);
-                index.catch_up(&library, tip)?;
-                let hits = job(&mut index)?;
-                team.load(&library, tip, &hits)
-            })
+        let place = self.place.clone().ok_or(MemoryError::NoPlace)?;
+        run(&self.finder, move || {
+            // What a panic left behind is whole: files are closed, and opened again.
+            let mut finder = place.finder.lock().unwrap_or_else(PoisonError::into_inner);
+            let (team, index) = &mut *finder;
+            let Some((library, tip)) = team.look().map_err(TeamError::from)? else {
+                return Ok(Vec::new());
+            };
+            index.catch_up(&library, tip).map_err(TeamError::from)?;
+            let hits = job(index).map_err(TeamError::from)?;
+            Ok(team.load(&library, tip, &hits)?)
         })
         .await
+    }
+
+    /// Runs a job that touches no note, and that may take too long for whoever answers others meanwhile.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    ///
+    /// # Errors
+    /// Where the job cannot be begun.
+    pub async fn aside<T, F>(&self, job: F) -> Result<T, MemoryError>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        run(&self.worker, move || Ok(job())).await
     }
 
     async fn run<T, F>(&self, job: F) -> Result<T, MemoryError>
@@ -148,16 +161,22 @@ impl Memory {
         F: FnOnce(&Place) -> Result<T, MemoryError> + Send + 'static,
     {
         let place = self.place.clone().ok_or(MemoryError::NoPlace)?;
-        let (tell, told) = oneshot::channel();
-        self.worker.submit(Box::new(move |thread| {
-            let done = thread
-                .map_err(MemoryError::NoThread)
-                .and_then(|()| job(&place));
-            // Nobody waits any more: the work is done all the same.
-            drop(tell.send(done));
-        }));
-        told.await.unwrap_or(Err(MemoryError::Gone))
+        run(&self.worker, move || job(&place)).await
     }
+}
+
+async fn run<T, F>(worker: &Worker, job: F) -> Result<T, MemoryError>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, MemoryError> + Send + 'static,
+{
+    let (tell, told) = oneshot::channel();
+    worker.submit(Box::new(move |thread| {
+        let done = thread.map_err(MemoryError::NoThread).and_then(|()| job());
+        // Nobody waits any more: the work is done all the same.
+        drop(tell.send(done));
+    }));
+    told.await.unwrap_or(Err(MemoryError::Gone))
 }
 
 impl Place {

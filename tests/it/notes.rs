@@ -424,3 +424,57 @@ fn a_secret_is_refused_by_line_and_never_repeated() {
     let said = ["remember", &secret, "--not-secret"];
     succeed(&mut repository.command(&said));
 }
+
+/// Of many notes each shows its beginning; the id reads the whole text.
+#[test]
+fn a_long_note_is_shown_in_part_and_read_whole_by_its_id() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let body = "w\u{e4}rter ".repeat(5000);
+    let answer = client.tool(
+        "majordomus_remember",
+        &json!({ "title": "Long", "body": body }),
+    );
+    for found in [
+        client.tool("majordomus_recall", &json!({ "query": "long" })),
+        client.tool("majordomus_notes", &json!({})),
+        client.tool("majordomus_notes", &json!({ "pending": true })),
+    ] {
+        let text = found["notes"][0]["text"].as_str().unwrap();
+        assert!(
+            text.ends_with(" […]") && text.chars().count() == 1004,
+            "{text}"
+        );
+    }
+    let read = client.tool("majordomus_notes", &json!({ "id": answer["id"] }));
+    assert_eq!(read["notes"][0]["text"], body);
+}
+
+/// A text that is too long is refused for that, and nobody looks through all of it first; one that is hard to look through
+/// is nobody else's wait.
+#[test]
+fn a_text_that_is_too_long_is_not_looked_through() {
+    let repository = Repository::new();
+    let (writer, other) = (repository.attached("writer"), repository.attached("other"));
+    repository.ready();
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = format!("ghp_{}", "x7Kq2mZp9RtLw4Vb6NyC1sDf8Gh3JaQe5UoT");
+    let line = "password = aKdk3kKDkekkdkKD93kd-eyJeyJeyJeyJ.eyJ -----BEGIN PRIVATE KEY----- ghp_ghp_ghp_ ";
+    let hard = writer.begin_call(
+        "majordomus_remember",
+        &json!({ "title": "hard", "body": line.repeat(600) }),
+    );
+    let huge = writer.begin_call(
+        "majordomus_remember",
+        &json!({ "title": "huge", "body": format!("{secret}\n{}", line.repeat(100_000)) }),
+    );
+    other.tool("majordomus_peers", &json!({}));
+    let refused = writer.answer(&huge);
+    assert!(
+        refused.to_string().contains("expected at most 65536"),
+        "{refused}"
+    );
+    // Nothing of it is a secret: it only looks like many.
+    let saved = writer.answer(&hard);
+    assert_eq!(saved["result"]["isError"], false, "{saved}");
+}

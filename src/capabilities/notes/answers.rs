@@ -106,12 +106,16 @@ pub(super) struct NoteView {
     path: String,
     /// Whether the team has it.
     shared: bool,
+    /// Where it ends with `[…]`, the id reads the rest.
     text: String,
 }
 
+/// How much of a text is shown of each of many notes, in characters: one that is wanted is read by its id.
+pub(super) const EXCERPT: usize = 1000;
+
 impl NoteView {
-    /// With its whole text.
-    pub(super) fn of(found: &Found) -> Self {
+    /// With its text up to `most` characters.
+    pub(super) fn of(found: &Found, most: usize) -> Self {
         let (note, _) = found.note();
         Self {
             id: note.id,
@@ -125,7 +129,7 @@ impl NoteView {
             supersedes: note.supersedes.clone(),
             path: found.path.clone(),
             shared: found.state == State::Published,
-            text: quoted(&note.body),
+            text: quoted(&note.body, most),
         }
     }
 }
@@ -135,9 +139,14 @@ fn plain(text: &str) -> String {
     text.chars().filter(|each| !is_hidden(*each)).collect()
 }
 
-/// Lines of somebody else's, likewise.
-fn quoted(text: &str) -> String {
-    text.chars()
-        .filter(|each| matches!(each, '\n' | '\t') || !is_hidden(*each))
-        .collect()
+/// Lines of somebody else's, likewise; what is longer than `most` characters is cut.
+fn quoted(text: &str, most: usize) -> String {
+    let mut shown = text
+        .chars()
+        .filter(|each| matches!(each, '\n' | '\t') || !is_hidden(*each));
+    let mut quoted: String = shown.by_ref().take(most).collect();
+    if shown.next().is_some() {
+        quoted.push_str(" […]");
+    }
+    quoted
 }

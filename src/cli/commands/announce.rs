@@ -11,8 +11,7 @@ use crate::cli::arguments::Json;
 use crate::cli::commands::peers;
 use crate::cli::context::Context;
 use crate::cli::duration;
-use crate::cli::offline;
-use crate::cli::owner::{Owner, block_on};
+use crate::cli::owner;
 use crate::cli::report::{Exit, Outcome};
 
 /// The words of the command, by which its capability is found.
@@ -47,9 +46,6 @@ pub struct Args {
 /// # Errors
 /// When there is no owner to ask, or it refuses.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let site = context.checkout()?;
-    let registry = offline::registry(Some(&site))?;
-    let capability = offline::by_words(&registry, WORDS)?;
     let mut arguments = json!({
         "intent": args.intent,
         "scope": args.paths,
@@ -59,10 +55,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if let (Some(label), Some(fields)) = (&args.label, arguments.as_object_mut()) {
         fields.insert("label".to_owned(), Value::from(label.as_str()));
     }
-    let answer = block_on(async {
-        let mut owner = Owner::reach(&site).await?;
-        owner.call(capability, &arguments).await
-    })?;
+    let answer = owner::ask(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

@@ -2,44 +2,24 @@
 
 use std::fmt::Write as _;
 
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
-use crate::cli::offline;
-use crate::cli::owner::{Owner, block_on};
+use crate::cli::owner;
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen, clean};
+use crate::memory::note::Kind;
 
 mod share;
 
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["notes"];
 
-/// What a note is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
-    /// Something that was found out
-    Memory,
-    /// Something that was decided
-    Decision,
-    /// Something that somebody works on
-    WorkState,
-    /// Somebody
-    Person,
-}
-
-impl Kind {
-    /// The word, as the server knows it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Decision => "decision",
-            Self::WorkState => "work-state",
-            Self::Person => "person",
-        }
-    }
+/// Reads a kind by its word.
+pub fn kinds() -> PossibleValuesParser {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
 }
 
 /// What may be typed.
@@ -59,8 +39,8 @@ pub struct Args {
     pub pending: bool,
 
     /// Only notes of this kind
-    #[arg(long, value_name = "KIND")]
-    pub kind: Option<Kind>,
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    pub kind: Option<String>,
 
     /// How many at most, the newest first
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
@@ -90,25 +70,16 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         Some(Action::Share(args)) => return share::share(args, context),
         Some(Action::Trust(args)) => return share::trust(args, context),
     }
-    let site = context.checkout()?;
-    let registry = offline::registry(Some(&site))?;
-    let capability = offline::by_words(&registry, WORDS)?;
     let mut arguments = json!({ "pending": args.pending, "limit": args.limit });
     if let Some(fields) = arguments.as_object_mut() {
-        let said = [
-            ("id", args.id.as_deref()),
-            ("kind", args.kind.map(Kind::word)),
-        ];
+        let said = [("id", args.id.as_deref()), ("kind", args.kind.as_deref())];
         for (name, value) in said {
             if let Some(value) = value {
                 fields.insert(name.to_owned(), Value::from(value));
             }
         }
     }
-    let answer = block_on(async {
-        let mut owner = Owner::reach(&site).await?;
-        owner.call(capability, &arguments).await
-    })?;
+    let answer = owner::ask(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

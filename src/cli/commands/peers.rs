@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
-use crate::cli::offline;
-use crate::cli::owner::{Owner, block_on};
+use crate::cli::owner;
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen, clean};
 
@@ -27,13 +26,7 @@ pub struct Args {
 /// # Errors
 /// When there is no owner to ask, or it refuses.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let site = context.checkout()?;
-    let registry = offline::registry(Some(&site))?;
-    let capability = offline::by_words(&registry, WORDS)?;
-    let answer = block_on(async {
-        let mut owner = Owner::reach(&site).await?;
-        owner.call(capability, &serde_json::json!({})).await
-    })?;
+    let answer = owner::ask(WORDS, &serde_json::json!({}), context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

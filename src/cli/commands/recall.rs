@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
-use crate::cli::commands::notes::{self, Kind};
+use crate::cli::commands::notes;
 use crate::cli::context::Context;
-use crate::cli::offline;
-use crate::cli::owner::{Owner, block_on};
+use crate::cli::owner;
 use crate::cli::report::{Exit, Outcome};
 
 /// The words of the command, by which its capability is found.
@@ -24,8 +23,8 @@ pub struct Args {
     pub paths: Vec<String>,
 
     /// Only notes of this kind
-    #[arg(long, value_name = "KIND")]
-    pub kind: Option<Kind>,
+    #[arg(long, value_name = "KIND", value_parser = notes::kinds())]
+    pub kind: Option<String>,
 
     /// How many at most
     #[arg(long, value_name = "NUMBER", default_value_t = 8)]
@@ -41,21 +40,15 @@ pub struct Args {
 /// # Errors
 /// When there is no owner to ask, or it refuses.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let site = context.checkout()?;
-    let registry = offline::registry(Some(&site))?;
-    let capability = offline::by_words(&registry, WORDS)?;
     let mut arguments = json!({
         "query": args.words.join(" "),
         "paths": args.paths,
         "limit": args.limit,
     });
-    if let (Some(kind), Some(fields)) = (args.kind, arguments.as_object_mut()) {
-        fields.insert("kind".to_owned(), Value::from(kind.word()));
+    if let (Some(kind), Some(fields)) = (&args.kind, arguments.as_object_mut()) {
+        fields.insert("kind".to_owned(), Value::from(kind.as_str()));
     }
-    let answer = block_on(async {
-        let mut owner = Owner::reach(&site).await?;
-        owner.call(capability, &arguments).await
-    })?;
+    let answer = owner::ask(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

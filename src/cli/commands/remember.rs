@@ -5,10 +5,9 @@ use std::io::Read as _;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
-use crate::cli::commands::notes::Kind;
+use crate::cli::commands::notes;
 use crate::cli::context::Context;
-use crate::cli::offline;
-use crate::cli::owner::{Owner, block_on};
+use crate::cli::owner;
 use crate::cli::report::{Exit, Outcome, failures};
 use crate::cli::screen::clean;
 use crate::memory::library::NOTE_BYTES;
@@ -28,8 +27,8 @@ pub struct Args {
     pub body: String,
 
     /// What it is about
-    #[arg(long, value_name = "KIND", default_value = "memory")]
-    pub kind: Kind,
+    #[arg(long, value_name = "KIND", default_value = "memory", value_parser = notes::kinds())]
+    pub kind: String,
 
     /// A word to find it by; may be given again
     #[arg(long = "tag", value_name = "WORD")]
@@ -61,9 +60,6 @@ pub struct Args {
 /// # Errors
 /// When there is no owner to ask, it refuses, or standard input cannot be read.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let site = context.checkout()?;
-    let registry = offline::registry(Some(&site))?;
-    let capability = offline::by_words(&registry, WORDS)?;
     let body = if args.body == "-" {
         let mut text = String::new();
         // One byte more than a note may have says that it is too long.
@@ -77,17 +73,14 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let arguments = json!({
         "title": args.title,
         "body": body,
-        "kind": args.kind.word(),
+        "kind": args.kind,
         "tags": args.tags,
         "paths": args.paths,
         "supersedes": args.supersedes,
         "dry_run": args.dry_run,
         "not_secret": args.not_secret,
     });
-    let answer = block_on(async {
-        let mut owner = Owner::reach(&site).await?;
-        owner.call(capability, &arguments).await
-    })?;
+    let answer = owner::ask(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
-use crate::cli::offline;
-use crate::cli::owner::{Owner, block_on};
+use crate::cli::owner;
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::clean;
 
@@ -29,15 +28,7 @@ pub struct Args {
 /// # Errors
 /// When there is no owner to ask, or it refuses.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let site = context.checkout()?;
-    let registry = offline::registry(Some(&site))?;
-    let capability = offline::by_words(&registry, WORDS)?;
-    let answer = block_on(async {
-        let mut owner = Owner::reach(&site).await?;
-        owner
-            .call(capability, &json!({ "adopt": args.adopt }))
-            .await
-    })?;
+    let answer = owner::ask(WORDS, &json!({ "adopt": args.adopt }), context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {
