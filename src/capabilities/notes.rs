@@ -14,7 +14,7 @@ use super::services::Services;
 use crate::floor::clock;
 use crate::memory::author;
 use crate::memory::index::Question;
-use crate::memory::outbox::{Key, Write};
+use crate::memory::outbox::{Key, State, Write};
 use crate::memory::outcome::Outcome;
 use crate::memory::place;
 use crate::memory::team::Found;
@@ -157,6 +157,7 @@ async fn remember(services: Services, call: Call) -> Answer {
         note.created = Some(clock::rfc3339(now));
         let path = place::path(note.kind, note.id, &note.title);
         let write = Write {
+            base: None,
             note: note.id,
             path,
             bytes: Some(note.render().into_bytes()),
@@ -166,7 +167,7 @@ async fn remember(services: Services, call: Call) -> Answer {
             peer: peer.unwrap_or_default(),
             at: now,
         };
-        Ok(Ok(team.keep(&write, key.as_ref())?))
+        Ok(Ok(team.keep(&write, key.as_ref(), State::Waiting)?))
     });
     let kept = saved.await.map_err(|error| refusals::not_saved(&error))??;
     // It is safe: what follows only says how far it has come.
