@@ -111,6 +111,30 @@ pub struct Kept {
     pub key: String,
 }
 
+impl Kept {
+    /// A note that stands as it was asked for, so that nothing was written.
+    #[must_use]
+    pub fn standing(note: Uuid, path: String, bytes: Vec<u8>, state: State) -> Self {
+        Self {
+            seq: 0,
+            write: Write {
+                note,
+                path,
+                base: None,
+                bytes: Some(bytes),
+                subject: String::new(),
+                author: Default::default(),
+                client: String::new(),
+                peer: String::new(),
+                at: 0,
+            },
+            state,
+            sha: None,
+            key: String::new(),
+        }
+    }
+}
+
 /// Why a write was not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum OutboxError {

@@ -7,6 +7,7 @@ mod publish;
 
 pub use publish::SyncError;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gix_hash::{Kind, ObjectId};
@@ -243,6 +244,28 @@ impl Team {
             all.extend(stands(hit.id, hit.path.clone(), bytes, last));
         }
         Ok(all)
+    }
+
+    /// Every note as it stands: its path and its file.
+    ///
+    /// # Errors
+    /// Where the repository or what was written cannot be read.
+    pub fn all(&mut self) -> Result<Vec<(String, Vec<u8>)>, TeamError> {
+        let mut all = BTreeMap::new();
+        if let Some((library, tip)) = self.look()? {
+            for difference in library.differences(None, tip)?.notes {
+                if let Some(bytes) = difference.blob.map(|blob| library.blob(blob)) {
+                    all.extend(bytes?.map(|bytes| (difference.path, bytes)));
+                }
+            }
+        }
+        for kept in self.outbox.waiting()? {
+            match kept.write.bytes {
+                Some(bytes) => all.insert(kept.write.path, bytes),
+                None => all.remove(&kept.write.path),
+            };
+        }
+        Ok(all.into_iter().collect())
     }
 
     /// How many writes the team does not have.

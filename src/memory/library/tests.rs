@@ -131,7 +131,7 @@ fn the_same_bytes_again_are_no_commit_and_a_removed_note_is_gone() {
     assert_eq!((done.tip, done.new), (tip, false));
     let removal = Change::new(&path, None);
     let done = library
-        .commit(REF, &[removal.clone()], &message("forget"))
+        .commit(REF, std::slice::from_ref(&removal), &message("forget"))
         .unwrap();
     assert!(done.new);
     assert_eq!(library.read(done.tip, &path).unwrap(), None);

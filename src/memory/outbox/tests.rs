@@ -165,7 +165,7 @@ fn a_draft_goes_nowhere_before_it_is_promoted() {
     let folder = Folder::new();
     let mut outbox = folder.outbox();
     let kept = outbox.keep(&write(1), None, State::Draft).unwrap();
-    assert_eq!(outbox.drafts().unwrap(), [kept.clone()]);
+    assert_eq!(outbox.drafts().unwrap(), std::slice::from_ref(&kept));
     assert_eq!(
         (outbox.unpublished().unwrap(), outbox.count().unwrap()),
         (vec![], 0)
