@@ -5,10 +5,12 @@
 //! with BM25, a title counting most. It holds no text: what is shown is read from the repository.
 //!
 //! *Budget*: an `OR` of common words reads a large part of the index and says little. So only the rarest words of a
-//! question are looked for, as many as together stand in at most [`BUDGET`] notes.
+//! question find notes, as many as together stand in a bounded number of them; a few of the others say which come first
+//! ([`search`]).
 
 mod about;
 mod search;
+mod typos;
 mod words;
 
 use std::path::Path;
@@ -37,13 +39,17 @@ CREATE INDEX by_newer ON supersedes (newer);
 CREATE INDEX by_note ON about (note);
 CREATE VIRTUAL TABLE words USING fts5 (title, tags, paths, body, content='', contentless_delete=1,
     tokenize='unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
 "],
     durable: false,
     damaged_kept: 1,
 };
 
 /// The name of the file.
-pub const FILE: &str = "index.1.db";
+pub const FILE: &str = "index.2.db";
+
+/// What the names of the files of earlier versions begin with.
+const EARLIER: [&str; 1] = ["index.1.db"];
 
 /// Why nothing was found.
 #[derive(Debug, thiserror::Error)]
@@ -118,6 +124,9 @@ impl Index {
     /// # Errors
     /// Where the repository cannot be read or the index not be written; it then stands where it stood.
     pub fn catch_up(&mut self, library: &Library, tip: ObjectId) -> Result<usize, IndexError> {
+        if self.0.is_untouched() {
+            self.sweep();
+        }
         self.0.with(|connection| {
             // Most questions find it where it should be, and write nothing.
             if stands_at(connection)? == Some(tip) {
@@ -146,8 +155,25 @@ impl Index {
         })
     }
 
+    /// Removes what an earlier version left: nobody reads it any more, and who still runs that version makes it again.
+    fn sweep(&self) {
+        let Place::File(file) = self.0.place() else {
+            return;
+        };
+        let entries = file.parent().map(std::fs::read_dir);
+        for entry in entries.into_iter().flatten().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if EARLIER.iter().any(|earlier| name.starts_with(earlier)) {
+                // What cannot be removed is left, and found again.
+                let _left = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// The notes that fit a question, the best first: those about its paths, then by words; superseded ones last; the newer
-    /// one where two fit as well.
+    /// one where two fit as well. A word that stands nowhere is taken for the beginning of another one, or for one that is
+    /// mistyped by a letter. A note that has little of a question, and nothing rare, does not fit.
     ///
     /// # Errors
     /// Where the index cannot be read.
