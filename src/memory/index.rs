@@ -9,6 +9,7 @@
 //! ([`search`]).
 
 mod about;
+mod likeness;
 mod search;
 mod typos;
 mod words;
@@ -18,6 +19,8 @@ use std::path::Path;
 use gix_hash::ObjectId;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use uuid::Uuid;
+
+use likeness::Likeness;
 
 use super::library::{Difference, Library, LibraryError};
 use super::note::{Kind, Note, Status};
@@ -32,6 +35,7 @@ const SCHEMA: Schema = Schema {
 CREATE TABLE at (tip TEXT NOT NULL);
 CREATE TABLE note (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
     status TEXT NOT NULL, title TEXT NOT NULL);
+CREATE TABLE likeness (note INTEGER PRIMARY KEY, strict INTEGER NOT NULL, said BLOB NOT NULL);
 CREATE TABLE supersedes (older TEXT, newer INTEGER, PRIMARY KEY (older, newer)) WITHOUT ROWID;
 CREATE TABLE about (place TEXT, note INTEGER, PRIMARY KEY (place, note)) WITHOUT ROWID;
 CREATE INDEX newest ON note (id);
@@ -182,6 +186,16 @@ impl Index {
             .with(|connection| search::ranked(connection, question))
     }
 
+    /// The notes of the same kind that say nearly the same as this one and are not superseded, the most alike first, three at
+    /// most. It need not be in the index itself, and is never among them; nor is a note whose place it takes.
+    ///
+    /// # Errors
+    /// Where the index cannot be read.
+    pub fn twins(&mut self, note: &Note) -> Result<Vec<Hit>, IndexError> {
+        self.0
+            .with(|connection| Ok(likeness::twins(connection, note)?))
+    }
+
     /// The newest notes.
     ///
     /// # Errors
@@ -221,7 +235,7 @@ fn stands_at(connection: &Connection) -> rusqlite::Result<Option<ObjectId>> {
 
 fn clear(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
-        "DELETE FROM note; DELETE FROM supersedes; DELETE FROM about; DELETE FROM at;
+        "DELETE FROM note; DELETE FROM supersedes; DELETE FROM about; DELETE FROM likeness; DELETE FROM at;
          INSERT INTO words (words) VALUES ('delete-all');",
     )
 }
@@ -267,6 +281,7 @@ fn forget(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
         "DELETE FROM words WHERE rowid = ?1",
         "DELETE FROM supersedes WHERE newer = ?1",
         "DELETE FROM about WHERE note = ?1",
+        "DELETE FROM likeness WHERE note = ?1",
         "DELETE FROM note WHERE number = ?1",
     ] {
         tx.prepare_cached(statement)?.execute([number])?;
@@ -286,6 +301,9 @@ fn put(tx: &Transaction<'_>, note: &Note, path: &str) -> rusqlite::Result<()> {
         note.title
     ])?;
     let number = tx.last_insert_rowid();
+    let likeness = Likeness::of(note);
+    tx.prepare_cached("INSERT INTO likeness (note, strict, said) VALUES (?1, ?2, ?3)")?
+        .execute(params![number, likeness.strict, likeness.bytes()])?;
     tx.prepare_cached(
         "INSERT INTO words (rowid, title, tags, paths, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?

@@ -171,19 +171,9 @@ fn find(
     question: &Question<'_>,
 ) -> rusqlite::Result<Vec<Hit>> {
     let whole: f64 = terms.iter().map(|term| term.weight).sum();
-    terms.retain(|term| term.notes > 0);
-    terms.sort_by_key(|term| term.notes);
-    let mut left = BUDGET;
-    let mut within = 0;
-    while let Some(term) = terms.get(within)
-        && (within == 0 || term.notes <= left)
-    {
-        left = left.saturating_sub(term.notes);
-        within += 1;
-    }
+    let within = choose(&mut terms);
     let (chosen, common) = terms.split_at(within);
-    let expressions: Vec<&str> = chosen.iter().map(|term| term.expression.as_str()).collect();
-    let expression = expressions.join(" OR ");
+    let expression = joined(chosen);
     let from = first_of(connection, chosen)?;
 
     let mut shares: HashMap<i64, Share> = HashMap::new();
@@ -222,6 +212,48 @@ fn find(
     });
     rows.truncate(question.limit);
     Ok(rows.into_iter().map(|row| row.hit).collect())
+}
+
+/// Leaves the terms that stand in any note, the rarest first. Answers how many of them stand in [`BUDGET`] notes together,
+/// and one at least where there is one.
+fn choose(terms: &mut Vec<Term>) -> usize {
+    terms.retain(|term| term.notes > 0);
+    terms.sort_by_key(|term| term.notes);
+    let mut left = BUDGET;
+    let mut within = 0;
+    while let Some(term) = terms.get(within)
+        && (within == 0 || term.notes <= left)
+    {
+        left = left.saturating_sub(term.notes);
+        within += 1;
+    }
+    within
+}
+
+fn joined(terms: &[Term]) -> String {
+    let expressions: Vec<&str> = terms.iter().map(|term| term.expression.as_str()).collect();
+    expressions.join(" OR ")
+}
+
+/// An expression for the rarest of some words, as they are written, and the number of the note from which on it is meant.
+pub(super) fn rarest(
+    connection: &Connection,
+    wanted: &[Wanted],
+) -> rusqlite::Result<(String, i64)> {
+    let mut terms = Vec::with_capacity(wanted.len());
+    for each in wanted {
+        let expression = as_written(each);
+        let notes = count(connection, &expression)?;
+        terms.push(Term {
+            expression,
+            notes,
+            weight: 0.0,
+            rare: false,
+        });
+    }
+    let within = choose(&mut terms);
+    let chosen = &terms[..within];
+    Ok((joined(chosen), first_of(connection, chosen)?))
 }
 
 /// The number of the note from which on: of a word that stands in too many, the newest notes count.

@@ -73,7 +73,7 @@ pub(super) fn asked(text: &str) -> Vec<Wanted> {
 }
 
 /// A piece of a text.
-enum Piece<'a> {
+pub(super) enum Piece<'a> {
     /// A plain word.
     Word(&'a str),
     /// An identifier of several parts, which follow.
@@ -87,7 +87,7 @@ enum Piece<'a> {
 }
 
 /// Gives out the pieces of a text until enough is taken.
-fn pieces(text: &str, mut take: impl FnMut(Piece<'_>) -> bool) {
+pub(super) fn pieces(text: &str, mut take: impl FnMut(Piece<'_>) -> bool) {
     for run in text.split(|each: char| !each.is_alphanumeric() && each != '_') {
         for piece in scripts(run) {
             let goes_on = if piece.starts_with(is_dense) {
@@ -121,8 +121,14 @@ fn forms(stemmer: &Stemmer, word: &str) -> Vec<String> {
     forms
 }
 
+/// What a word comes from, in small letters.
+pub(super) fn stem(word: &str) -> String {
+    let forms = forms(&Stemmer::create(Algorithm::English), word);
+    forms.into_iter().next_back().unwrap_or_default()
+}
+
 /// Whether a word, in small letters, only holds an English or German sentence together.
-fn holds_together(word: &str) -> bool {
+pub(super) fn holds_together(word: &str) -> bool {
     const WORDS: &str = " a about all am an and any anybody are as at be been but by can could did do does for from had has \
         have he her his how i if in into is it its let may me might must my no not of on one or our s shall she should so \
         some somebody t than that the their them then there these they this those to up us was we were what when where \
