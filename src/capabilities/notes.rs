@@ -4,6 +4,8 @@ mod answers;
 mod arguments;
 mod refusals;
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use answers::{EXCERPT, NoteView, Notes, Remembered, Synced};
@@ -14,6 +16,7 @@ use super::services::Services;
 use crate::floor::clock;
 use crate::memory::author;
 use crate::memory::index::Question;
+use crate::memory::note::Note;
 use crate::memory::outbox::{Key, Write};
 use crate::memory::outcome::Outcome;
 use crate::memory::place;
@@ -21,6 +24,9 @@ use crate::memory::team::Found;
 use crate::registry::{
     Answer, Call, Capability, Example, Exposure, Handler, Kind, PeerId, Refusal, Retry, refusal,
 };
+
+/// How long a note that is saved waits to be compared with the others.
+const LOOKING: Duration = Duration::from_secs(2);
 
 /// Declares the group.
 pub fn capabilities(services: &Services) -> Vec<Capability> {
@@ -130,7 +136,8 @@ async fn remember(services: Services, call: Call) -> Answer {
         note = looked_at;
     }
     if dry_run {
-        return answer(&Remembered::preview(&note));
+        let similar = similar(&services, note.clone()).await;
+        return answer(&Remembered::preview(&note, &similar));
     }
     let key = call
         .key
@@ -171,11 +178,35 @@ async fn remember(services: Services, call: Call) -> Answer {
     let kept = saved.await.map_err(|error| refusals::not_saved(&error))??;
     // It is safe: what follows only says how far it has come.
     commit(&services).await;
-    let outcome = match services.memory.sync() {
-        Some(sync) if !hooked => sync.publish().await,
-        _ => Outcome::HandedToHost,
+    let publish = async {
+        match services.memory.sync() {
+            Some(sync) if !hooked => sync.publish().await,
+            _ => Outcome::HandedToHost,
+        }
     };
-    answer(&Remembered::of(&kept, &outcome))
+    let compare = async {
+        // The note that stands there: whoever sends one again is not told of its own.
+        match Found::of(&kept) {
+            Some(found) => similar(&services, found.note().0).await,
+            None => Vec::new(),
+        }
+    };
+    let (outcome, similar) = tokio::join!(publish, compare);
+    answer(&Remembered::of(&kept, &outcome, &similar))
+}
+
+/// The notes that say nearly the same. To name them is a favour: who cannot look, or would have to wait for many notes to
+/// be indexed first, names none.
+async fn similar(services: &Services, note: Note) -> Vec<Found> {
+    let found = services.memory.find(move |index| index.twins(&note));
+    match tokio::time::timeout(LOOKING, found).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => {
+            tracing::debug!(error = %crate::floor::error::Chain(&error), "similar notes cannot be looked for");
+            Vec::new()
+        }
+        Err(_late) => Vec::new(),
+    }
 }
 
 /// Commits what waits. It is safe as it is, so who cannot commit it says so in the log, and the next write tries again.
