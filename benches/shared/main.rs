@@ -1,7 +1,7 @@
 //! What a shared server costs, and what its death costs, each beside the least program that could do the same.
 //!
 //! `cargo bench --bench shared -- [MEASURE…] [--rounds N] [--seed S] [--smoke] [--binary PATH]`, where a measure is
-//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd`, `takeover` or `notes`; all of them without one.
+//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd`, `takeover`, `notes` or `retrieval`; all of them without one.
 //!
 //! A *floor* is the least program that could do the same: the bench starts itself again as one, so that floor and
 //! product are measured in one run, under the same load, by the same client code. Measures are interleaved in an
@@ -22,6 +22,7 @@ mod crowd;
 mod memory;
 mod notes;
 mod opening;
+mod retrieval;
 mod starts;
 mod streams;
 mod takeover;
@@ -31,6 +32,8 @@ mod checkout;
 mod client;
 mod figures;
 mod floors;
+#[path = "../../tests/retrieval/gate/mod.rs"]
+mod gate;
 
 use arguments::Arguments;
 
@@ -39,7 +42,7 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
 
 type Measure = fn(&Arguments) -> Outcome<()>;
 
-const MEASURES: [(&str, Measure); 8] = [
+const MEASURES: [(&str, Measure); 9] = [
     ("calls", calls::measure),
     ("streams", streams::measure),
     ("starts", starts::measure),
@@ -48,6 +51,7 @@ const MEASURES: [(&str, Measure); 8] = [
     ("crowd", crowd::measure),
     ("takeover", takeover::measure),
     ("notes", notes::measure),
+    ("retrieval", retrieval::measure_all),
 ];
 
 fn main() -> Outcome<()> {

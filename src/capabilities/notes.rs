@@ -8,6 +8,8 @@ mod refusals;
 mod saving;
 mod share;
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use answers::{Changed, EXCERPT, NoteView, Notes, Remembered, Synced};
@@ -17,6 +19,7 @@ use saving::Writer;
 use super::declare::{answer, query, read};
 use super::services::Services;
 use crate::memory::index::Question;
+use crate::memory::note::Note;
 use crate::memory::outbox::State;
 use crate::memory::outcome::Act;
 use crate::memory::place;
@@ -24,6 +27,9 @@ use crate::memory::team::Found;
 use crate::registry::{
     Answer, Call, Capability, Example, Exposure, Handler, Kind, PeerId, Refusal, Retry, refusal,
 };
+
+/// How long a note that is saved waits to be compared with the others.
+const LOOKING: Duration = Duration::from_secs(2);
 
 /// Declares the group.
 pub fn capabilities(services: &Services) -> Vec<Capability> {
@@ -171,7 +177,8 @@ async fn remember(services: Services, call: Call) -> Answer {
         note = looked_at;
     }
     if dry_run {
-        return answer(&Remembered::preview(&note));
+        let similar = similar(&services, note.clone()).await;
+        return answer(&Remembered::preview(&note, &similar));
     }
     let by = writer.clone();
     let saved = services.memory.write(move |team, site| {
@@ -197,8 +204,29 @@ async fn remember(services: Services, call: Call) -> Answer {
         Ok(Ok(team.keep(&write, by.key.as_ref(), state)?))
     });
     let kept = saved.await.map_err(|error| refusals::not_saved(&error))??;
-    let outcome = writer.finish(&services, &kept).await;
-    answer(&Remembered::of(&kept, &outcome))
+    let compare = async {
+        // The note that stands there: whoever sends one again is not told of its own.
+        match Found::of(&kept) {
+            Some(found) => similar(&services, found.note().0).await,
+            None => Vec::new(),
+        }
+    };
+    let (outcome, similar) = tokio::join!(writer.finish(&services, &kept), compare);
+    answer(&Remembered::of(&kept, &outcome, &similar))
+}
+
+/// The notes that say nearly the same. To name them is a favour: who cannot look, or would have to wait for many notes to
+/// be indexed first, names none.
+async fn similar(services: &Services, note: Note) -> Vec<Found> {
+    let found = services.memory.find(move |index| index.twins(&note));
+    match tokio::time::timeout(LOOKING, found).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => {
+            tracing::debug!(error = %crate::floor::error::Chain(&error), "similar notes cannot be looked for");
+            Vec::new()
+        }
+        Err(_late) => Vec::new(),
+    }
 }
 
 async fn recall(services: Services, call: Call) -> Answer {

@@ -5,10 +5,13 @@
 //! with BM25, a title counting most. It holds no text: what is shown is read from the repository.
 //!
 //! *Budget*: an `OR` of common words reads a large part of the index and says little. So only the rarest words of a
-//! question are looked for, as many as together stand in at most [`BUDGET`] notes.
+//! question find notes, as many as together stand in a bounded number of them; a few of the others say which come first
+//! ([`search`]).
 
 mod about;
+mod likeness;
 mod search;
+mod typos;
 mod words;
 
 use std::path::Path;
@@ -16,6 +19,8 @@ use std::path::Path;
 use gix_hash::ObjectId;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 use uuid::Uuid;
+
+use likeness::Likeness;
 
 use super::library::{Difference, Library, LibraryError};
 use super::note::{Kind, Note, Status};
@@ -30,6 +35,7 @@ const SCHEMA: Schema = Schema {
 CREATE TABLE at (tip TEXT NOT NULL);
 CREATE TABLE note (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE, kind TEXT NOT NULL,
     status TEXT NOT NULL, title TEXT NOT NULL);
+CREATE TABLE likeness (note INTEGER PRIMARY KEY, strict INTEGER NOT NULL, said BLOB NOT NULL);
 CREATE TABLE supersedes (older TEXT, newer INTEGER, PRIMARY KEY (older, newer)) WITHOUT ROWID;
 CREATE TABLE about (place TEXT, note INTEGER, PRIMARY KEY (place, note)) WITHOUT ROWID;
 CREATE INDEX newest ON note (id);
@@ -37,13 +43,17 @@ CREATE INDEX by_newer ON supersedes (newer);
 CREATE INDEX by_note ON about (note);
 CREATE VIRTUAL TABLE words USING fts5 (title, tags, paths, body, content='', contentless_delete=1,
     tokenize='unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
 "],
     durable: false,
     damaged_kept: 1,
 };
 
 /// The name of the file.
-pub const FILE: &str = "index.1.db";
+pub const FILE: &str = "index.2.db";
+
+/// What the names of the files of earlier versions begin with.
+const EARLIER: [&str; 1] = ["index.1.db"];
 
 /// Why nothing was found.
 #[derive(Debug, thiserror::Error)]
@@ -118,6 +128,9 @@ impl Index {
     /// # Errors
     /// Where the repository cannot be read or the index not be written; it then stands where it stood.
     pub fn catch_up(&mut self, library: &Library, tip: ObjectId) -> Result<usize, IndexError> {
+        if self.0.is_untouched() {
+            self.sweep();
+        }
         self.0.with(|connection| {
             // Most questions find it where it should be, and write nothing.
             if stands_at(connection)? == Some(tip) {
@@ -146,14 +159,41 @@ impl Index {
         })
     }
 
+    /// Removes what an earlier version left: nobody reads it any more, and who still runs that version makes it again.
+    fn sweep(&self) {
+        let Place::File(file) = self.0.place() else {
+            return;
+        };
+        let entries = file.parent().map(std::fs::read_dir);
+        for entry in entries.into_iter().flatten().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if EARLIER.iter().any(|earlier| name.starts_with(earlier)) {
+                // What cannot be removed is left, and found again.
+                let _left = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
     /// The notes that fit a question, the best first: those about its paths, then by words; superseded ones last; the newer
-    /// one where two fit as well.
+    /// one where two fit as well. A word that stands nowhere is taken for the beginning of another one, or for one that is
+    /// mistyped by a letter. A note that has little of a question, and nothing rare, does not fit.
     ///
     /// # Errors
     /// Where the index cannot be read.
     pub fn search(&mut self, question: &Question<'_>) -> Result<Vec<Hit>, IndexError> {
         self.0
             .with(|connection| search::ranked(connection, question))
+    }
+
+    /// The notes of the same kind that say nearly the same as this one and are not superseded, the most alike first, three at
+    /// most. It need not be in the index itself, and is never among them; nor is a note whose place it takes.
+    ///
+    /// # Errors
+    /// Where the index cannot be read.
+    pub fn twins(&mut self, note: &Note) -> Result<Vec<Hit>, IndexError> {
+        self.0
+            .with(|connection| Ok(likeness::twins(connection, note)?))
     }
 
     /// The newest notes.
@@ -195,7 +235,7 @@ fn stands_at(connection: &Connection) -> rusqlite::Result<Option<ObjectId>> {
 
 fn clear(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
-        "DELETE FROM note; DELETE FROM supersedes; DELETE FROM about; DELETE FROM at;
+        "DELETE FROM note; DELETE FROM supersedes; DELETE FROM about; DELETE FROM likeness; DELETE FROM at;
          INSERT INTO words (words) VALUES ('delete-all');",
     )
 }
@@ -241,6 +281,7 @@ fn forget(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
         "DELETE FROM words WHERE rowid = ?1",
         "DELETE FROM supersedes WHERE newer = ?1",
         "DELETE FROM about WHERE note = ?1",
+        "DELETE FROM likeness WHERE note = ?1",
         "DELETE FROM note WHERE number = ?1",
     ] {
         tx.prepare_cached(statement)?.execute([number])?;
@@ -260,6 +301,9 @@ fn put(tx: &Transaction<'_>, note: &Note, path: &str) -> rusqlite::Result<()> {
         note.title
     ])?;
     let number = tx.last_insert_rowid();
+    let likeness = Likeness::of(note);
+    tx.prepare_cached("INSERT INTO likeness (note, strict, said) VALUES (?1, ?2, ?3)")?
+        .execute(params![number, likeness.strict, likeness.bytes()])?;
     tx.prepare_cached(
         "INSERT INTO words (rowid, title, tags, paths, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?

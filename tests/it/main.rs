@@ -58,6 +58,7 @@ mod removed;
 mod scopes;
 mod security;
 mod serve;
+mod similar;
 mod squatted;
 mod stalled;
 mod storm;

@@ -310,9 +310,9 @@ fn what_is_derived_is_made_again() {
     remember(&client, "A fact");
     assert_eq!(recall(&client, "fact"), ["A fact"]);
     let shared = repository.root().join(".git/majordomus");
-    fs::write(shared.join("index.1.db"), "garbage").unwrap();
+    fs::write(shared.join("index.2.db"), "garbage").unwrap();
     for end in ["-wal", "-shm"] {
-        drop(fs::remove_file(shared.join(format!("index.1.db{end}"))));
+        drop(fs::remove_file(shared.join(format!("index.2.db{end}"))));
     }
     assert_eq!(recall(&client, "fact"), ["A fact"]);
     fs::remove_dir_all(shared.join("memory.git")).unwrap();

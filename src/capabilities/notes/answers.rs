@@ -22,6 +22,27 @@ pub(super) struct Remembered {
     path: String,
     /// Who can see it.
     sync: Sync,
+    /// Notes that say nearly the same and are in force, three at most. This one is saved all the same; one that names them in
+    /// `supersedes` takes their place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    similar: Vec<Similar>,
+}
+
+/// A note that says nearly the same.
+#[derive(Debug, Serialize, ToSchema)]
+struct Similar {
+    id: Uuid,
+    title: String,
+}
+
+impl Similar {
+    fn of(found: &[Found]) -> Vec<Self> {
+        let one = |found: &Found| Self {
+            id: found.id,
+            title: plain(&found.note().0.title),
+        };
+        found.iter().map(one).collect()
+    }
 }
 
 /// Who can see a note, and what happens next.
@@ -45,23 +66,25 @@ impl Sync {
 }
 
 impl Remembered {
-    pub(super) fn of(kept: &Kept, outcome: &Outcome) -> Self {
+    pub(super) fn of(kept: &Kept, outcome: &Outcome, similar: &[Found]) -> Self {
         let status = Found::of(kept).map(|found| found.note().0.status());
         Self {
             id: kept.write.note,
             status: status.unwrap_or(Status::Active).as_str(),
             path: kept.write.path.clone(),
             sync: Sync::of(outcome, Act::Write),
+            similar: Similar::of(similar),
         }
     }
 
     /// What would be written.
-    pub(super) fn preview(note: &Note) -> Self {
+    pub(super) fn preview(note: &Note, similar: &[Found]) -> Self {
         Self {
             id: note.id,
             status: note.status().as_str(),
             path: place::path(note.kind, note.id, &note.title),
             sync: Sync::of(&Outcome::DryRun, Act::Write),
+            similar: Similar::of(similar),
         }
     }
 }

@@ -97,12 +97,17 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
                     .unwrap_or_default(),
             )
         };
-        let text = format!(
+        let mut text = format!(
             "{}  {}\n{}\n",
             word("/id"),
             word("/path"),
             word("/sync/message")
         );
+        let similar = answer.get("similar").and_then(Value::as_array);
+        for number in 0..similar.map_or(0, Vec::len) {
+            let [id, title] = ["id", "title"].map(|key| word(&format!("/similar/{number}/{key}")));
+            text = format!("{text}nearly the same: {id}  {title}\n");
+        }
         context.screen.print(&text)?;
     }
     Ok(Exit::Done)

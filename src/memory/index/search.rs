@@ -1,8 +1,14 @@
 //! Which words of a question are looked for, and in which order what they find stands.
+//!
+//! The rarest words find the notes ([`BUDGET`]); the others only say which of these come first. A note that has nothing of a
+//! question but words that stand in many notes, and few of its words, is no answer to it ([`SHARE`]).
+
+use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-use super::{HIT, Hit, IndexError, Question, about, hit, words};
+use super::words::{self, Wanted};
+use super::{HIT, Hit, IndexError, Question, about, hit, typos};
 use crate::memory::note::Kind;
 
 /// Notes in which the words of one question may stand together.
@@ -13,13 +19,33 @@ const THIN: usize = 3;
 const BEGINNING: usize = 4;
 /// What a word counts in title, tags, paths and body.
 const WEIGHTS: &str = "10.0, 6.0, 4.0, 1.0";
+/// How many of the words that stand in too many notes say which of the notes that were found come first.
+const COMMON: usize = 4;
+/// What a note must have of a question, as a share of what its words weigh.
+const SHARE: f64 = 0.3;
+/// A word is rare that stands in one of this many notes, or in [`FEW`]: a note that has it needs no share.
+const RARE: f64 = 0.01;
+/// So few that a word in them is rare.
+const FEW: f64 = 3.0;
 
-/// What is looked for.
-struct Chosen {
-    /// An expression of FTS5; empty where there is no word to look for.
+/// A word of a question, as it is looked for.
+struct Term {
+    /// An expression of FTS5; empty where nothing is like the word.
     expression: String,
-    /// The number of the note from which on: of words that stand in too many, the newest notes count.
-    from: i64,
+    /// In how many notes it stands, up to [`BUDGET`].
+    notes: usize,
+    /// What it tells: much where few notes have it.
+    weight: f64,
+    rare: bool,
+}
+
+/// What a note has of a question.
+#[derive(Default)]
+struct Share {
+    weight: f64,
+    rare: bool,
+    /// What words beyond the budget add to its rank.
+    added: f64,
 }
 
 /// The notes that fit, the best first.
@@ -28,17 +54,14 @@ pub(super) fn ranked(
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, IndexError> {
     about::remember(connection, question.paths)?;
-    let terms = words::of(question.text);
-    let exact: Vec<String> = terms.iter().map(|term| format!("\"{term}\"")).collect();
-    let hits = find(connection, &choose(connection, &exact)?, question)?;
+    let wanted = words::asked(question.text);
+    let exact = look_up(connection, &wanted, as_written)?;
+    let hits = find(connection, exact, question)?;
     if hits.len() >= THIN.min(question.limit) {
         return Ok(hits);
     }
-    let long = terms
-        .iter()
-        .filter(|term| term.chars().count() >= BEGINNING);
-    let beginnings: Vec<String> = long.map(|term| format!("\"{term}\"*")).collect();
-    let more = find(connection, &choose(connection, &beginnings)?, question)?;
+    let beginnings = look_up(connection, &wanted, beginning)?;
+    let more = find(connection, beginnings, question)?;
     let mut all = hits;
     for hit in more {
         if !all.contains(&hit) {
@@ -51,71 +74,245 @@ pub(super) fn ranked(
     Ok(all)
 }
 
-/// The rarest words, as many as stand in [`BUDGET`] notes together, and one at least.
-fn choose(connection: &Connection, words: &[String]) -> rusqlite::Result<Chosen> {
-    let mut counted = Vec::with_capacity(words.len());
-    let mut count = connection.prepare_cached(
-        "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)",
-    )?;
-    for word in words {
-        let notes: usize = count.query_row(params![word, BUDGET], |row| row.get(0))?;
-        if notes > 0 {
-            counted.push((notes, word.as_str()));
+fn as_written(wanted: &Wanted) -> String {
+    any(&wanted.forms)
+}
+
+/// Words that begin like this one. A character of a dense script begins a word wherever it stands.
+fn beginning(wanted: &Wanted) -> String {
+    let word = &wanted.forms[0];
+    if word.chars().count() >= BEGINNING || word.chars().all(words::is_dense) {
+        format!("\"{word}\"*")
+    } else {
+        String::new()
+    }
+}
+
+fn any(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    quoted.join(" OR ")
+}
+
+/// Looks for each word as it is spelled, then for what begins like it, then for what it may be mistyped for.
+fn look_up(
+    connection: &Connection,
+    wanted: &[Wanted],
+    spelled: fn(&Wanted) -> String,
+) -> rusqlite::Result<Vec<Term>> {
+    let newest: i64 = connection
+        .prepare_cached("SELECT coalesce(max(number), 0) FROM note")?
+        .query_row([], |row| row.get(0))?;
+    let mut terms = Vec::with_capacity(wanted.len());
+    for each in wanted {
+        let mut expression = spelled(each);
+        let mut notes = count(connection, &expression)?;
+        if notes == 0 && !each.spare {
+            expression = beginning(each);
+            notes = count(connection, &expression)?;
+        }
+        if notes == 0 && !each.spare {
+            expression = any(&typos::near(connection, &each.forms[0])?);
+            notes = count(connection, &expression)?;
+        }
+        if notes > 0 || !each.spare {
+            let all = number(newest);
+            let share = standing(connection, &expression, notes, newest)?;
+            terms.push(Term {
+                expression,
+                notes,
+                weight: (1.0 + all / (share + 0.5)).ln(),
+                rare: share <= FEW.max(all * RARE),
+            });
         }
     }
-    counted.sort_unstable();
-    let mut from = 0;
-    if let Some((BUDGET, word)) = counted.first() {
-        let newest = "SELECT min(rowid) FROM
-            (SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2)";
-        from = connection
-            .prepare_cached(newest)?
-            .query_row(params![word, BUDGET], |row| row.get(0))?;
+    Ok(terms)
+}
+
+/// In how many notes an expression stands, up to [`BUDGET`].
+fn count(connection: &Connection, expression: &str) -> rusqlite::Result<usize> {
+    if expression.is_empty() {
+        return Ok(0);
     }
-    let mut left = BUDGET;
-    let mut chosen = Vec::new();
-    for (notes, word) in counted {
-        if !chosen.is_empty() && notes > left {
-            break;
-        }
-        left = left.saturating_sub(notes);
-        chosen.push(word);
+    connection
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)")?
+        .query_row(params![expression, BUDGET], |row| row.get(0))
+}
+
+/// In how many notes it stands; where that is more than were counted, about as many as the newest ones tell.
+fn standing(
+    connection: &Connection,
+    expression: &str,
+    notes: usize,
+    newest: i64,
+) -> rusqlite::Result<f64> {
+    let counted = number(i64::try_from(notes).unwrap_or(i64::MAX));
+    if notes < BUDGET {
+        return Ok(counted);
     }
-    Ok(Chosen {
-        expression: chosen.join(" OR "),
-        from,
-    })
+    let looked_at = i64::try_from(BUDGET).unwrap_or(i64::MAX);
+    let here: i64 = connection
+        .prepare_cached("SELECT count(*) FROM words WHERE words MATCH ?1 AND rowid > ?2")?
+        .query_row(params![expression, newest - looked_at], |row| row.get(0))?;
+    Ok((number(here) / number(looked_at) * number(newest)).max(counted))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a number of notes is far below what a float counts exactly"
+)]
+fn number(notes: i64) -> f64 {
+    notes as f64
 }
 
 /// The notes that match, in their order. No words match nothing, but paths do.
 fn find(
     connection: &Connection,
-    chosen: &Chosen,
+    mut terms: Vec<Term>,
     question: &Question<'_>,
 ) -> rusqlite::Result<Vec<Hit>> {
-    let found = if chosen.expression.is_empty() {
-        "SELECT note AS number, 0.0 AS score FROM temp.asked WHERE ?1 = '' AND note >= ?4"
+    let whole: f64 = terms.iter().map(|term| term.weight).sum();
+    let within = choose(&mut terms);
+    let (chosen, common) = terms.split_at(within);
+    let expression = joined(chosen);
+    let from = first_of(connection, chosen)?;
+
+    let mut shares: HashMap<i64, Share> = HashMap::new();
+    for term in chosen {
+        for note in notes_with(connection, &term.expression, from)? {
+            let share = shares.entry(note).or_default();
+            share.weight += term.weight;
+            share.rare |= term.rare;
+        }
+    }
+    for term in common.iter().take(COMMON) {
+        let both = format!("({expression}) AND ({})", term.expression);
+        for note in notes_with(connection, &both, from)? {
+            let share = shares.entry(note).or_default();
+            share.weight += term.weight;
+            share.added += term.weight;
+        }
+    }
+    let untold: f64 = common.iter().skip(COMMON).map(|term| term.weight).sum();
+    let least = (whole - untold) * SHARE;
+
+    let mut rows = candidates(connection, &expression, from, question.kind)?;
+    rows.retain(|row| {
+        let share = shares.get(&row.number);
+        row.asked || share.is_some_and(|share| share.rare || share.weight >= least)
+    });
+    for row in &mut rows {
+        row.score -= shares.get(&row.number).map_or(0.0, |share| share.added);
+    }
+    rows.sort_by(|one, other| {
+        let key = |row: &Row| (row.hit.superseded, !row.asked);
+        key(one)
+            .cmp(&key(other))
+            .then(one.score.total_cmp(&other.score))
+            .then(other.hit.id.cmp(&one.hit.id))
+    });
+    rows.truncate(question.limit);
+    Ok(rows.into_iter().map(|row| row.hit).collect())
+}
+
+/// Leaves the terms that stand in any note, the rarest first. Answers how many of them stand in [`BUDGET`] notes together,
+/// and one at least where there is one.
+fn choose(terms: &mut Vec<Term>) -> usize {
+    terms.retain(|term| term.notes > 0);
+    terms.sort_by_key(|term| term.notes);
+    let mut left = BUDGET;
+    let mut within = 0;
+    while let Some(term) = terms.get(within)
+        && (within == 0 || term.notes <= left)
+    {
+        left = left.saturating_sub(term.notes);
+        within += 1;
+    }
+    within
+}
+
+fn joined(terms: &[Term]) -> String {
+    let expressions: Vec<&str> = terms.iter().map(|term| term.expression.as_str()).collect();
+    expressions.join(" OR ")
+}
+
+/// An expression for the rarest of some words, as they are written, and the number of the note from which on it is meant.
+pub(super) fn rarest(
+    connection: &Connection,
+    wanted: &[Wanted],
+) -> rusqlite::Result<(String, i64)> {
+    let mut terms = Vec::with_capacity(wanted.len());
+    for each in wanted {
+        let expression = as_written(each);
+        let notes = count(connection, &expression)?;
+        terms.push(Term {
+            expression,
+            notes,
+            weight: 0.0,
+            rare: false,
+        });
+    }
+    let within = choose(&mut terms);
+    let chosen = &terms[..within];
+    Ok((joined(chosen), first_of(connection, chosen)?))
+}
+
+/// The number of the note from which on: of a word that stands in too many, the newest notes count.
+fn first_of(connection: &Connection, chosen: &[Term]) -> rusqlite::Result<i64> {
+    match chosen {
+        [term] if term.notes >= BUDGET => connection
+            .prepare_cached(
+                "SELECT min(rowid) FROM
+                 (SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2)",
+            )?
+            .query_row(params![term.expression, BUDGET], |row| row.get(0)),
+        _ => Ok(0),
+    }
+}
+
+fn notes_with(connection: &Connection, expression: &str, from: i64) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare_cached("SELECT rowid FROM words WHERE words MATCH ?1 AND rowid >= ?2")?
+        .query_map(params![expression, from], |row| row.get(0))?
+        .collect()
+}
+
+/// A note that may be an answer.
+struct Row {
+    hit: Hit,
+    number: i64,
+    /// Whether it is about the question's paths.
+    asked: bool,
+    /// The lower the better.
+    score: f64,
+}
+
+fn candidates(
+    connection: &Connection,
+    expression: &str,
+    from: i64,
+    kind: Option<Kind>,
+) -> rusqlite::Result<Vec<Row>> {
+    let found = if expression.is_empty() {
+        "SELECT note AS number, 0.0 AS score FROM temp.asked WHERE ?1 = '' AND note >= ?3"
             .to_owned()
     } else {
         format!(
             "SELECT rowid AS number, bm25(words, {WEIGHTS}) AS score FROM words
-             WHERE words MATCH ?1 AND rowid >= ?4"
+             WHERE words MATCH ?1 AND rowid >= ?3"
         )
     };
     connection
         .prepare_cached(&format!(
-            "SELECT {HIT} FROM ({found}) AS found JOIN note USING (number)
-             WHERE ?2 IS NULL OR kind = ?2
-             ORDER BY old, number IN (SELECT note FROM temp.asked) DESC, score, id DESC LIMIT ?3"
+            "SELECT {HIT}, number, number IN (SELECT note FROM temp.asked), score
+             FROM ({found}) AS found JOIN note USING (number) WHERE ?2 IS NULL OR kind = ?2"
         ))?
-        .query_map(
-            params![
-                chosen.expression,
-                question.kind.map(Kind::as_str),
-                question.limit,
-                chosen.from
-            ],
-            hit,
-        )?
+        .query_map(params![expression, kind.map(Kind::as_str), from], |row| {
+            Ok(Row {
+                hit: hit(row)?,
+                number: row.get(3)?,
+                asked: row.get(4)?,
+                score: row.get(5)?,
+            })
+        })?
         .collect()
 }

@@ -113,6 +113,95 @@ fn a_note_is_found_by_words_stems_identifiers_paths_and_characters() {
 }
 
 #[test]
+fn a_word_that_is_mistyped_by_a_letter_is_found_and_one_that_is_another_word_is_not() {
+    let mut place = Place::new();
+    place.put(&note(1, "The scheduler", "of the warehouse, für Größen"));
+    place.put(&note(2, "The reader", "of books"));
+    for (asked, found) in [
+        ("schedler", &[1][..]),
+        ("schedulre", &[1]),
+        ("sccheduler", &[1]),
+        ("how is the scheduxer built", &[1]),
+        ("größem", &[1]),
+        ("schdlr", &[]),
+        // Short words and numbers have too many neighbours.
+        ("boks", &[]),
+        // A word that is there is meant as it is written.
+        ("reader", &[2]),
+    ] {
+        assert_eq!(place.ask(asked, &[]), found, "{asked}");
+    }
+}
+
+#[test]
+fn one_character_is_found_wherever_it_stands() {
+    let mut place = Place::new();
+    place.put(&note(1, "東京駅", ""));
+    place.put(&note(2, "駅の名前", ""));
+    place.put(&note(3, "空港", ""));
+    let mut found = place.ask("駅", &[]);
+    found.sort_unstable();
+    assert_eq!(found, [1, 2]);
+    assert_eq!(place.ask("港", &[]), [3]);
+}
+
+#[test]
+fn a_note_about_a_folders_files_is_about_all_below_it_and_nothing_beside_it() {
+    let mut place = Place::new();
+    place.put(&Note {
+        paths: vec!["deploy/**".to_owned()],
+        ..note(1, "Deploys", "of everything")
+    });
+    for inside in ["deploy/x/run.sh", "deploy", "deploy/*.sh"] {
+        assert_eq!(place.ask("", &[inside]), [1], "{inside}");
+    }
+    for beside in [
+        "deployment/run.sh",
+        "src/deploy/run.sh",
+        "deploy.sh",
+        "**/*.sh",
+    ] {
+        assert_eq!(place.ask("", &[beside]), [] as [u128; 0], "{beside}");
+    }
+}
+
+/// Sharing words that hold a sentence together, or one word that stands everywhere, is no answer.
+#[test]
+fn a_question_that_nobody_has_answered_finds_nothing() {
+    let mut place = Place::new();
+    for number in 1..=40 {
+        place.put(&note(
+            number,
+            "What the server does",
+            "when it is asked for the customer",
+        ));
+    }
+    place.put(&note(41, "The zebra", "of the server"));
+    for nothing in [
+        "what is the colour of the carpet when it is cleaned?",
+        "which restaurant near the server farm serves good ramen noodles?",
+    ] {
+        assert_eq!(place.ask(nothing, &[]), [] as [u128; 0], "{nothing}");
+    }
+    // A rare word is an answer, however long the question.
+    let rare = "who of all these people has ever seen such a striped zebra near some restaurant?";
+    assert_eq!(place.ask(rare, &[]), [41]);
+    assert_eq!(place.ask("the server", &[]).len(), 5);
+}
+
+#[test]
+fn the_file_of_an_earlier_version_goes() {
+    let mut place = Place::new();
+    let file = |name: &str| place.folder.path().join(name);
+    let (earlier, later) = (file("index.1.db-wal"), file("index.3.db"));
+    fs::write(&earlier, "").unwrap();
+    fs::write(&later, "").unwrap();
+    place.put(&note(1, "The parser", ""));
+    assert_eq!(place.ask("parser", &[]), [1]);
+    assert!(!earlier.exists() && later.exists());
+}
+
+#[test]
 fn a_title_counts_more_than_a_body_and_a_newer_note_more_than_an_older_one() {
     let mut place = Place::new();
     place.put(&note(
