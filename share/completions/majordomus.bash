@@ -178,6 +178,9 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__notes,promote)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__promote"
                 ;;
+            majordomus__subcmd__help__subcmd__notes,purge)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__purge"
+                ;;
             majordomus__subcmd__help__subcmd__notes,reject)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__reject"
                 ;;
@@ -214,6 +217,9 @@ _majordomus() {
             majordomus__subcmd__notes,promote)
                 cmd="majordomus__subcmd__notes__subcmd__promote"
                 ;;
+            majordomus__subcmd__notes,purge)
+                cmd="majordomus__subcmd__notes__subcmd__purge"
+                ;;
             majordomus__subcmd__notes,reject)
                 cmd="majordomus__subcmd__notes__subcmd__reject"
                 ;;
@@ -249,6 +255,9 @@ _majordomus() {
                 ;;
             majordomus__subcmd__notes__subcmd__help,promote)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__promote"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,purge)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__purge"
                 ;;
             majordomus__subcmd__notes__subcmd__help,reject)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__reject"
@@ -678,7 +687,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes)
-            opts="show pending promote reject edit supersede forget path export share trust"
+            opts="show pending promote reject edit supersede forget purge path export share trust"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -762,6 +771,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes__subcmd__promote)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__purge)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1060,7 +1083,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes)
-            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote reject edit supersede forget path export share trust help"
+            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote reject edit supersede forget purge path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1160,7 +1183,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__help)
-            opts="show pending promote reject edit supersede forget path export share trust help"
+            opts="show pending promote reject edit supersede forget purge path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1258,6 +1281,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__help__subcmd__promote)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__purge)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1384,6 +1421,28 @@ _majordomus() {
                 return 0
             fi
             case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__purge)
+            opts="-h -V --confirm --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --confirm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -38,14 +38,23 @@ pub fn diff(path: &str, before: &str, after: &str, screen: Screen) -> String {
 /// # Errors
 /// Where nobody is there to ask, or the answer cannot be read.
 pub fn agreed(question: &str, context: &Context) -> Result<bool, Failure> {
+    let line = typed(&format!("{question} [y/N]"), context)?;
+    Ok(matches!(&*line, "y" | "Y" | "yes"))
+}
+
+/// What is typed at a terminal.
+///
+/// # Errors
+/// As [`agreed`].
+pub fn typed(question: &str, context: &Context) -> Result<String, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(failures::NOBODY_TO_ASK.fill(&[]));
     }
-    context.screen.note(&format!("{question} [y/N]"));
+    context.screen.note(question);
     let mut line = String::new();
     io::stdin()
         .lock()
         .read_line(&mut line)
         .map_err(|error| failures::UNREAD_ANSWER.fill(&[&error]))?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    Ok(line.trim().to_owned())
 }

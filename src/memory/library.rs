@@ -15,6 +15,7 @@ mod differ;
 mod error;
 mod folder;
 mod message;
+mod rewrite;
 
 pub use error::LibraryError;
 pub use message::Message;

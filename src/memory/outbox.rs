@@ -401,6 +401,25 @@ impl Outbox {
         })
     }
 
+    /// Takes every write of a note away, also out of what the file keeps of deleted ones. Answers whether there was any.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn purge(&mut self, note: Uuid) -> Result<bool, OutboxError> {
+        // To purge makes nothing.
+        if self.is_absent() {
+            return Ok(false);
+        }
+        self.0.with(|connection| {
+            connection.execute_batch("PRAGMA secure_delete=ON")?;
+            let gone = connection.execute("DELETE FROM write WHERE note = ?1", [note.to_string()]);
+            let written = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            connection.execute_batch("PRAGMA secure_delete=OFF")?;
+            written?;
+            Ok(gone? > 0)
+        })
+    }
+
     /// Forgets what was published and is older than `before`, in milliseconds: nobody sends it again.
     ///
     /// # Errors

@@ -10,6 +10,8 @@ pub enum Act {
     Write,
     /// One was taken away.
     Forget,
+    /// One was taken out of the history.
+    Purge,
     /// Those of this machine and of the team were to be brought together.
     Meet,
 }
@@ -108,6 +110,7 @@ impl Act {
             Self::Forget => {
                 "Forgotten on this machine, in this repository and its worktrees; where the team has the note, it still sees it."
             }
+            Self::Purge => "Nothing was purged.",
             Self::Meet => {
                 "The notes of this machine and of the team were not brought together; what was written here stays saved here."
             }
@@ -120,6 +123,7 @@ impl Act {
             Self::Write | Self::Forget => {
                 "It is sent with the next note, and while notes are used here."
             }
+            Self::Purge => "Try it again later.",
             Self::Meet => "It is tried again with the next note, and while notes are used here.",
         }
     }
@@ -150,11 +154,19 @@ impl fmt::Display for About<'_> {
                     "Forgotten, and published: nobody who meets the notes at the remote `{remote}` finds it any more. Their \
                      history keeps its text. To take it out of there too: majordomus notes purge ID"
                 ),
+                Act::Purge => write!(
+                    f,
+                    "Purged: the note is in the history of the notes no more, neither here nor at the remote `{remote}`. Every other \
+                     clone refuses that until it says: majordomus sync --adopt. Copies that others or the host made are theirs to remove."
+                ),
                 Act::Meet => write!(
                     f,
                     "The notes of this machine and those of the team at the remote `{remote}` are the same."
                 ),
             },
+            Outcome::NoRemote | Outcome::NotShared { .. } if self.act == Act::Purge => f.write_str(
+                "Purged on this machine, in this repository and its worktrees: the note is in the history of the notes here no more. Nothing was sent anywhere.",
+            ),
             Outcome::NoRemote => write!(
                 f,
                 "{here} This repository has no remote to send it to. To have one: git remote add origin URL, then majordomus notes share"
@@ -220,6 +232,7 @@ mod tests {
         let acts = [
             ("write", Act::Write),
             ("forget", Act::Forget),
+            ("purge", Act::Purge),
             ("meet", Act::Meet),
         ];
         let said = acts.map(|(name, act)| {

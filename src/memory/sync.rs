@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::consent::{Consent, consent};
 use super::outcome::Outcome;
@@ -30,6 +31,8 @@ enum What {
     Both,
     /// Takes what the team has now for all that it has, and sends the rest.
     Adopt,
+    /// Takes a note out of the history.
+    Purge(Uuid),
 }
 
 struct Inner {
@@ -137,6 +140,32 @@ impl Meetings {
     }
 }
 
+/// Takes a note out of the history, here and of the team, and waits for it: a person does so, and sees what comes of it.
+#[must_use]
+pub fn purge(site: &Site, id: Uuid) -> Outcome {
+    let inner = Meetings::of(site).inner;
+    let outcome = inner.run(What::Purge(id));
+    let (why, hint) = match &outcome {
+        Outcome::NotShared { why, hint } => (why.clone(), hint.clone()),
+        Outcome::NoRemote => (String::new(), String::new()),
+        _ => return outcome,
+    };
+    let mut team = Team::at(&inner.folder, inner.writes.clone());
+    match team.is_shared() {
+        // What the team has would come back with its next note.
+        Ok(true) => {
+            let why = format!("the team has these notes, and {why}");
+            let word = "not-shared";
+            Outcome::Failed { word, why, hint }
+        }
+        Ok(false) => match team.purge(id, None) {
+            Ok(_) => outcome,
+            Err(error) => told(&error),
+        },
+        Err(error) => told(&error.into()),
+    }
+}
+
 impl Inner {
     fn run(&self, what: What) -> Outcome {
         let Some(checkout) = self.site.checkout() else {
@@ -184,6 +213,7 @@ impl Inner {
             What::Publish => {}
             What::Both => team.pull(&remote, &until)?,
             What::Adopt => return team.adopt(&remote, &until),
+            What::Purge(id) => return team.purge(id, Some((&remote, &until))).map(drop),
         }
         team.publish(&remote, &until)
     }

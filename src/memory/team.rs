@@ -4,6 +4,7 @@
 //! commits it. Writes are committed in the order in which they were kept, each once: [`Team::commit`] says why.
 
 mod publish;
+mod purge;
 
 pub use publish::SyncError;
 
@@ -266,6 +267,17 @@ impl Team {
             };
         }
         Ok(all.into_iter().collect())
+    }
+
+    /// Whether the team's ref was ever seen.
+    ///
+    /// # Errors
+    /// Where the repository cannot be read.
+    pub fn is_shared(&self) -> Result<bool, TeamError> {
+        if self.library_is_absent() {
+            return Ok(false);
+        }
+        Ok(self.open()?.tip(super::remote::TRACKING)?.is_some())
     }
 
     /// How many writes the team does not have.

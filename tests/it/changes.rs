@@ -434,3 +434,112 @@ fn prompts_lead_to_the_notes_in_the_persons_own_words() {
         );
     }
 }
+
+#[test]
+fn a_note_that_is_purged_is_in_no_history_and_comes_back_from_nobody() {
+    let remote = Remote::new();
+    let (here, there) = (remote.sharing(), remote.sharing());
+    let (ann, ben) = (here.attached("ann"), there.attached("ben"));
+    remember(&ann, "Deploys happen on Thursdays");
+    let id = remember(&ann, "The password is on the wall");
+    remember(&ann, "Nobody deploys on Fridays");
+    sync(&there);
+    // Ben corrects it, and has not sent that when it is purged.
+    let ids = |client: &Client| recall(client, "password wall deploys");
+    assert_eq!(ids(&ben).len(), 3);
+    change(
+        &ann,
+        &json!({ "action": "edit", "id": id, "body": "in red" }),
+    );
+    change(&ann, &json!({ "action": "forget", "id": id }));
+    let refused = here.cli(&["notes", "purge", &id, "--confirm", "something else"]);
+    assert!(!refused.status.success());
+    assert!(
+        remote.git(&["log", "-p", REF]).contains("password"),
+        "it is still there"
+    );
+    let said = succeed(&mut here.command(&["notes", "purge", &id, "--confirm", &id])).stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("Purged") && said.contains("sync --adopt"),
+        "{said}"
+    );
+    let log = remote.git(&["log", "-p", REF]);
+    assert!(
+        !log.contains("password") && !log.contains("wall") && !log.contains(&id),
+        "{log}"
+    );
+    assert_eq!(
+        remote.subjects(),
+        [
+            "memory: Deploys happen on Thursdays",
+            "memory: Nobody deploys on Fridays"
+        ]
+    );
+    // Nothing of it is left here, where the objects are loose or packed.
+    let library = here.root().join(".git/majordomus/memory.git");
+    let library = library.to_str().unwrap();
+    let objects = "--batch-check=%(objecttype) %(objectname)";
+    let objects = here.git(&[
+        "--git-dir",
+        library,
+        "cat-file",
+        "--batch-all-objects",
+        objects,
+    ]);
+    for (kind, object) in objects.lines().filter_map(|line| line.split_once(' ')) {
+        let text = here.git(&["--git-dir", library, "cat-file", "-p", object]);
+        assert!(!text.contains("password"), "a {kind} of it is left: {text}");
+    }
+    let writes = fs::read(here.root().join(".git/majordomus/writes.db")).unwrap();
+    assert!(
+        memchr(&writes, b"password").is_none(),
+        "a row of it is left"
+    );
+    here.git(&["--git-dir", library, "fsck", "--strict"]);
+    // Ann goes on, Ben is told and puts nothing back.
+    let next = ann.tool(
+        "majordomus_remember",
+        &json!({ "title": "After the purge" }),
+    );
+    assert_eq!(next["sync"]["status"], "published", "{next}");
+    let late = ben.tool("majordomus_remember", &json!({ "title": "Ben was late" }));
+    assert_eq!(late["sync"]["status"], "rewritten", "{late}");
+    let edited = change(
+        &ben,
+        &json!({ "action": "edit", "id": id, "body": "in blue" }),
+    );
+    assert_eq!(edited["sync"]["status"], "rewritten", "{edited}");
+    succeed(&mut there.command(&["sync", "--adopt"]));
+    assert!(
+        !remote.git(&["log", "-p", REF]).contains("password"),
+        "it came back"
+    );
+    assert_eq!(remote.subjects().len(), 4);
+    // What Ben wrote of it is not thrown away either: it waits for him.
+    let pending = ben.tool("majordomus_notes", &json!({ "pending": true }));
+    assert_eq!(pending["notes"][0]["draft"], true, "{pending}");
+    let said = succeed(&mut here.command(&["notes", "purge", &id, "--confirm", &id])).stdout;
+    assert!(
+        String::from_utf8(said).unwrap().contains("Purged"),
+        "again it is what it was"
+    );
+}
+
+#[test]
+fn a_note_is_purged_where_nothing_is_shared_too() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let id = remember(&client, "The password is on the wall");
+    succeed(&mut repository.command(&["notes", "purge", &id, "--confirm", &id]));
+    let library = repository.root().join(".git/majordomus/memory.git");
+    let log = repository.git(&["--git-dir", library.to_str().unwrap(), "log", "-p", REF]);
+    assert!(!log.contains("password"), "{log}");
+    assert_eq!(recall(&client, "password"), [] as [&str; 0]);
+    remember(&client, "Life goes on");
+    assert_eq!(recall(&client, "life"), ["Life goes on"]);
+}
+
+fn memchr(bytes: &[u8], word: &[u8]) -> Option<usize> {
+    bytes.windows(word.len()).position(|window| window == word)
+}

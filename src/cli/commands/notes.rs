@@ -14,6 +14,7 @@ use crate::memory::note::Kind;
 
 mod change;
 mod export;
+mod purge;
 mod share;
 
 /// The words of the command, by which its capability is found.
@@ -92,6 +93,8 @@ pub enum Action {
     Supersede(change::Supersede),
     /// Take a note away; the history of the notes keeps its text
     Forget(change::One),
+    /// Take a note out of the history too, here and for the team
+    Purge(purge::Purge),
     /// Print where the repository of the notes is
     Path(export::Path),
     /// Write every note to a file of its own
@@ -129,6 +132,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         }
         Some(Action::Edit(args)) => return change::edit(args, context),
         Some(Action::Supersede(args)) => return change::supersede(args, context),
+        Some(Action::Purge(args)) => return purge::purge(args, context),
         Some(Action::Path(args)) => return export::path(args, context),
         Some(Action::Export(args)) => return export::export(args, context),
         Some(Action::Share(args)) => return share::share(args, context),

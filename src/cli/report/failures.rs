@@ -136,6 +136,8 @@ failures! {
     NOT_CHANGED = Failed, "nothing was changed", "majordomus notes edit ID --title TITLE, or --body TEXT";
     NO_EDITOR = Failed, "the editor was of no use: …", "EDITOR=vi majordomus notes edit ID";
     UNREAD_EDIT = Failed, "nothing was changed: … (your text is in …)", "majordomus notes edit ID --body TEXT";
+    NO_SUCH_NOTE = Failed, "`…` is no id of a note", "majordomus notes";
+    NOT_PURGED = Failed, "nothing was purged: what was typed is not the id", "majordomus notes purge ID --confirm ID";
     NOT_EXPORTED = Failed, "the notes are not exported to `…`: …", "majordomus notes export FOLDER, with one that is not there yet";
     UNREAD_NOTES = Failed, "the notes cannot be read: …", "majordomus doctor";
 

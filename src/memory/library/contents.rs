@@ -17,6 +17,15 @@ impl Library {
     /// # Errors
     /// Where an object is missing or damaged.
     pub fn find(&self, commit: ObjectId, id: Uuid) -> Result<Option<String>, LibraryError> {
+        Ok(self.find_all(commit, id)?.into_iter().next())
+    }
+
+    /// Every path of a note with this id: more than one only where somebody made them by hand.
+    ///
+    /// # Errors
+    /// Where an object is missing or damaged.
+    pub(super) fn find_all(&self, commit: ObjectId, id: Uuid) -> Result<Vec<String>, LibraryError> {
+        let mut all = Vec::new();
         let root = self.tree(Some(commit))?;
         let mut buffer = Vec::new();
         for kind in note::Kind::ALL {
@@ -28,17 +37,14 @@ impl Library {
                 .objects
                 .find_tree(&shard, &mut buffer)
                 .map_err(LibraryError::read)?;
-            let found = tree.entries.iter().find_map(|entry| {
+            all.extend(tree.entries.iter().filter_map(|entry| {
                 let path = format!("{folder}/{}", entry.filename.to_str().ok()?);
                 let is_its = entry.mode.kind() == EntryKind::Blob
                     && place::parse(&path).is_some_and(|(_, found)| found == id);
                 is_its.then_some(path)
-            });
-            if found.is_some() {
-                return Ok(found);
-            }
+            }));
         }
-        Ok(None)
+        Ok(all)
     }
 
     /// Whether `earlier` is `later` or one of those before it.

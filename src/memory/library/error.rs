@@ -10,8 +10,8 @@ pub enum LibraryError {
     /// It cannot be made or opened.
     #[error("the team's repository cannot be opened")]
     Open(#[source] io::Error),
-    /// `git init` refused.
-    #[error("git cannot make the team's repository: {0}")]
+    /// Git refused.
+    #[error("git does not do it in the team's repository: {0}")]
     Git(String),
     /// Its refs are not kept in files.
     #[error("the team's repository keeps its refs as `{0}`, and this program knows files alone")]

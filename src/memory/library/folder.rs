@@ -45,6 +45,21 @@ pub(super) fn create(folder: &Path, kind: Kind) -> Result<(), LibraryError> {
     }
 }
 
+/// What git says in the repository at `folder`.
+pub(super) fn git(folder: &Path, arguments: &[&str]) -> Result<String, LibraryError> {
+    let output = git::command(folder)
+        .arg("--git-dir")
+        .arg(folder)
+        .args(arguments)
+        .output()
+        .map_err(LibraryError::Open)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(LibraryError::Git(said.trim().to_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// The kind of object ids that the repository's configuration names.
 pub(super) fn kind_of(folder: &Path) -> Result<Kind, LibraryError> {
     let (config, _) = read_plain(&folder.join("config"), CONFIG_BYTES)

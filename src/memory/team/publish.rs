@@ -17,7 +17,7 @@ use crate::memory::outbox::State;
 use crate::memory::remote::{Deadline, Remote, RemoteError, TRACKING};
 
 /// How often somebody else may be faster.
-const ATTEMPTS: usize = 64;
+pub(super) const ATTEMPTS: usize = 64;
 
 /// Why the notes are not as the team's.
 #[derive(Debug, thiserror::Error)]
