@@ -1145,7 +1145,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__sync)
-            opts="-h -V --adopt --json --repo --help --version"
+            opts="-h -V --adopt --pull --push --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -173,6 +173,8 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c majordomus -n "__fish_majordomus_using_subcommand sync" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand sync" -l adopt -d 'Take what the remote has now for all that the team has, after its notes were removed or rewritten'
+complete -c majordomus -n "__fish_majordomus_using_subcommand sync" -l pull -d 'Only take in what the team has'
+complete -c majordomus -n "__fish_majordomus_using_subcommand sync" -l push -d 'Only send what the team does not have yet'
 complete -c majordomus -n "__fish_majordomus_using_subcommand sync" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand sync" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand sync" -s V -l version -d 'Print version'

@@ -7,7 +7,7 @@ mod refusals;
 use serde_json::json;
 
 use answers::{EXCERPT, NoteView, Notes, Remembered, Synced};
-use arguments::{Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
+use arguments::{Direction, Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
 
 use super::declare::{answer, query, read};
 use super::services::Services;
@@ -248,7 +248,11 @@ async fn sync(services: Services, call: Call) -> Answer {
     let asked: Meet = read(call.arguments)?;
     let outcome = match services.memory.sync() {
         Some(sync) if asked.adopt => sync.adopt().await,
-        Some(sync) => sync.both().await,
+        Some(sync) => match asked.direction {
+            Direction::Both => sync.both().await,
+            Direction::Pull => sync.pull().await,
+            Direction::Push => sync.publish().await,
+        },
         None => return Err(refusal::NO_CHECKOUT.fill(&[])),
     };
     answer(&Synced {

@@ -18,6 +18,7 @@ pub mod client;
 pub mod commands;
 pub mod context;
 pub mod duration;
+pub mod errand;
 pub mod journal;
 pub mod offline;
 pub mod owner;

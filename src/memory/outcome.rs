@@ -13,6 +13,11 @@ pub enum Outcome {
         /// The remote's name in the user's configuration.
         remote: String,
     },
+    /// What the team has is here, as asked; nothing was sent.
+    TakenIn {
+        /// The remote's name in the user's configuration.
+        remote: String,
+    },
     /// The checkout names no place for notes, or none that the user has agreed to.
     NotShared {
         /// Why, as a clause.
@@ -46,6 +51,7 @@ impl Outcome {
         match self {
             Self::DryRun => "dry-run",
             Self::Published { .. } => "published",
+            Self::TakenIn { .. } => "taken-in",
             Self::NotShared { .. } => "not-shared",
             Self::HandedToHost => "handed-to-host",
             Self::Deferred => "deferred",
@@ -74,6 +80,10 @@ impl fmt::Display for Outcome {
             Self::Published { remote } => write!(
                 f,
                 "Saved and published: everybody who can read the notes at the remote `{remote}` can see it."
+            ),
+            Self::TakenIn { remote } => write!(
+                f,
+                "What the team has written down at the remote `{remote}` is here. Nothing was sent."
             ),
             Self::NotShared { why, hint } => {
                 write!(
@@ -119,6 +129,9 @@ mod tests {
         let all = [
             Outcome::DryRun,
             Outcome::Published {
+                remote: text("origin"),
+            },
+            Outcome::TakenIn {
                 remote: text("origin"),
             },
             Outcome::NotShared {

@@ -24,6 +24,7 @@ mod degraded;
 mod delayed;
 mod demo;
 mod doctor;
+mod errands;
 mod exhausted;
 mod files;
 mod first_aid;

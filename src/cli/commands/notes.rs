@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
-use crate::cli::owner;
+use crate::cli::errand;
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen, clean};
 use crate::memory::note::Kind;
@@ -63,7 +63,7 @@ pub enum Action {
 /// Lists the notes, prints one, or does what else there is to do.
 ///
 /// # Errors
-/// When there is no owner to ask, or it refuses; those of [`share`].
+/// When the owner does not answer or refuses, or what is done here does; those of [`share`].
 pub fn run(args: &Args, context: &Context) -> Outcome {
     match &args.action {
         None => {}
@@ -79,7 +79,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             }
         }
     }
-    let answer = owner::ask(WORDS, &arguments, context)?;
+    let answer = errand::run(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
-use crate::cli::owner;
+use crate::cli::errand;
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::clean;
 
@@ -18,6 +18,14 @@ pub struct Args {
     #[arg(long)]
     pub adopt: bool,
 
+    /// Only take in what the team has
+    #[arg(long, conflicts_with_all = ["push", "adopt"])]
+    pub pull: bool,
+
+    /// Only send what the team does not have yet
+    #[arg(long, conflicts_with = "adopt")]
+    pub push: bool,
+
     /// How to print
     #[command(flatten)]
     pub form: Json,
@@ -26,9 +34,15 @@ pub struct Args {
 /// Meets the team's notes, and says what came of it.
 ///
 /// # Errors
-/// When there is no owner to ask, or it refuses.
+/// When the owner does not answer or refuses, or what is done here does.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let answer = owner::ask(WORDS, &json!({ "adopt": args.adopt }), context)?;
+    let direction = match (args.pull, args.push) {
+        (true, _) => "pull",
+        (_, true) => "push",
+        _ => "both",
+    };
+    let arguments = json!({ "adopt": args.adopt, "direction": direction });
+    let answer = errand::run(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {
@@ -37,8 +51,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             .screen
             .print(&format!("{}\n", clean(said.unwrap_or_default())))?;
     }
-    let published = answer.pointer("/sync/published").and_then(Value::as_bool);
-    Ok(if published == Some(true) {
+    let status = answer.pointer("/sync/status").and_then(Value::as_str);
+    Ok(if matches!(status, Some("published" | "taken-in")) {
         Exit::Done
     } else {
         Exit::Failed
