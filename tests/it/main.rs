@@ -29,6 +29,7 @@ mod exhausted;
 mod files;
 mod first_aid;
 mod flags;
+mod hooks;
 mod hostile;
 mod http;
 mod http_mcp;

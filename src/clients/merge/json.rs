@@ -179,6 +179,14 @@ fn inner<'a, 'b>(
     at: usize,
     name: &str,
 ) -> Result<&'b Object<'a>, Unmergeable> {
+    // Of two holders with one name, not every reader takes the same.
+    let namesakes = object
+        .properties
+        .iter()
+        .filter(|member| member.name.as_str() == name);
+    if namesakes.count() > 1 {
+        return Err(Unmergeable::Entangled);
+    }
     match &object.properties[at].value {
         ast::Value::Object(inner) => Ok(inner),
         _ => Err(Unmergeable::Shape(name.to_owned())),
