@@ -110,6 +110,22 @@ fn hooks_are_installed_once_beside_the_entry_and_taken_back_to_the_byte() {
     assert_eq!(tree(repository.root()), untouched);
 }
 
+/// Who takes the entry back first leaves the hooks, which work without it.
+#[test]
+fn the_entry_can_be_taken_back_before_the_hooks() {
+    let repository = Repository::new();
+    let untouched = tree(repository.root());
+    succeeded(&init(&repository, &["--yes", "--client", "claude"]));
+    succeeded(&hooks(&repository, &["install", "memory", "--yes"]));
+    succeeded(&init(&repository, &["--undo", "--yes"]));
+    assert!(!repository.root().join(".mcp.json").exists());
+    assert_eq!(states(&repository), ["installed", "absent"]);
+    succeeded(&hooks(&repository, &["uninstall", "memory", "--yes"]));
+    assert_eq!(tree(repository.root()), untouched);
+    let again = succeeded(&hooks(&repository, &["uninstall", "memory", "--yes"]));
+    assert!(again.contains("nothing to write"), "{again}");
+}
+
 #[test]
 fn hooks_and_settings_of_others_stay_to_the_byte() {
     let repository = Repository::new();
