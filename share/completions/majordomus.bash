@@ -46,6 +46,9 @@ _majordomus() {
             majordomus,help)
                 cmd="majordomus__subcmd__help"
                 ;;
+            majordomus,hooks)
+                cmd="majordomus__subcmd__hooks"
+                ;;
             majordomus,init)
                 cmd="majordomus__subcmd__init"
                 ;;
@@ -118,6 +121,9 @@ _majordomus() {
             majordomus__subcmd__help,help)
                 cmd="majordomus__subcmd__help__subcmd__help"
                 ;;
+            majordomus__subcmd__help,hooks)
+                cmd="majordomus__subcmd__help__subcmd__hooks"
+                ;;
             majordomus__subcmd__help,init)
                 cmd="majordomus__subcmd__help__subcmd__init"
                 ;;
@@ -160,6 +166,12 @@ _majordomus() {
             majordomus__subcmd__help,validate)
                 cmd="majordomus__subcmd__help__subcmd__validate"
                 ;;
+            majordomus__subcmd__help__subcmd__hooks,install)
+                cmd="majordomus__subcmd__help__subcmd__hooks__subcmd__install"
+                ;;
+            majordomus__subcmd__help__subcmd__hooks,uninstall)
+                cmd="majordomus__subcmd__help__subcmd__hooks__subcmd__uninstall"
+                ;;
             majordomus__subcmd__help__subcmd__notes,edit)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__edit"
                 ;;
@@ -195,6 +207,24 @@ _majordomus() {
                 ;;
             majordomus__subcmd__help__subcmd__notes,trust)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
+                ;;
+            majordomus__subcmd__hooks,help)
+                cmd="majordomus__subcmd__hooks__subcmd__help"
+                ;;
+            majordomus__subcmd__hooks,install)
+                cmd="majordomus__subcmd__hooks__subcmd__install"
+                ;;
+            majordomus__subcmd__hooks,uninstall)
+                cmd="majordomus__subcmd__hooks__subcmd__uninstall"
+                ;;
+            majordomus__subcmd__hooks__subcmd__help,help)
+                cmd="majordomus__subcmd__hooks__subcmd__help__subcmd__help"
+                ;;
+            majordomus__subcmd__hooks__subcmd__help,install)
+                cmd="majordomus__subcmd__hooks__subcmd__help__subcmd__install"
+                ;;
+            majordomus__subcmd__hooks__subcmd__help,uninstall)
+                cmd="majordomus__subcmd__hooks__subcmd__help__subcmd__uninstall"
                 ;;
             majordomus__subcmd__notes,edit)
                 cmd="majordomus__subcmd__notes__subcmd__edit"
@@ -281,7 +311,7 @@ _majordomus() {
 
     case "${cmd}" in
         majordomus)
-            opts="-h -V --repo --help --version mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
+            opts="-h -V --repo --help --version mcp serve init hooks demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -477,7 +507,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help)
-            opts="mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
+            opts="mcp serve init hooks demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -619,6 +649,48 @@ _majordomus() {
         majordomus__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__hooks)
+            opts="install uninstall"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__hooks__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__hooks__subcmd__uninstall)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -987,6 +1059,124 @@ _majordomus() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__hooks)
+            opts="-h -V --json --repo --help --version install uninstall help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__hooks__subcmd__help)
+            opts="install uninstall help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__hooks__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__hooks__subcmd__help__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__hooks__subcmd__help__subcmd__uninstall)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__hooks__subcmd__install)
+            opts="-y -h -V --client --yes --json --repo --help --version memory"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --client)
+                    COMPREPLY=($(compgen -W "claude codex" -- "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__hooks__subcmd__uninstall)
+            opts="-y -h -V --client --yes --json --repo --help --version memory"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --client)
+                    COMPREPLY=($(compgen -W "claude codex" -- "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1723,12 +1913,16 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__sync)
-            opts="-h -V --adopt --json --repo --help --version"
+            opts="-h -V --adopt --pull --push --hook --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use answers::{Changed, EXCERPT, NoteView, Notes, Remembered, Synced};
-use arguments::{ChangeNote, Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
+use arguments::{ChangeNote, Direction, Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
 use saving::Writer;
 
 use super::declare::{answer, query, read};
@@ -303,7 +303,11 @@ async fn sync(services: Services, call: Call) -> Answer {
     let asked: Meet = read(call.arguments)?;
     let outcome = match services.memory.sync() {
         Some(sync) if asked.adopt => sync.adopt().await,
-        Some(sync) => sync.both().await,
+        Some(sync) => match asked.direction {
+            Direction::Both => sync.both().await,
+            Direction::Pull => sync.pull().await,
+            Direction::Push => sync.publish().await,
+        },
         None => return Err(refusal::NO_CHECKOUT.fill(&[])),
     };
     answer(&Synced {

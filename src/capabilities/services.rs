@@ -61,9 +61,20 @@ impl Services {
             board,
             memory: Memory::of(None),
             changes,
-            status: Arc::new(Offline),
-            control: Arc::new(Offline),
+            status: Arc::new(Offline(Mode::Standalone)),
+            control: Arc::new(Offline(Mode::Standalone)),
             provider: Provider::Product,
+        }
+    }
+
+    /// Makes the services of a command that does by itself what no server is there to do: the notes are those of the
+    /// checkout, under the locks that every process of the repository takes; nothing else is opened, and no lease is taken.
+    #[must_use]
+    pub fn errand(site: &Site) -> Self {
+        Self {
+            memory: Memory::errand(site),
+            status: Arc::new(Offline(Mode::Alone)),
+            ..Self::offline(Some(site.clone()))
         }
     }
 
@@ -94,7 +105,8 @@ pub fn board_config(site: Option<&Site>, place: Place) -> Config {
     }
 }
 
-struct Offline;
+/// No server; only the mode is told.
+struct Offline(Mode);
 
 impl ServerStatus for Offline {
     fn status(&self) -> Status {
@@ -103,7 +115,7 @@ impl ServerStatus for Offline {
             epoch: 0,
             pid: std::process::id(),
             url: None,
-            mode: Mode::Standalone,
+            mode: self.0,
             draining: false,
             links: 0,
             builds: Vec::new(),

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::commands::{
-    announce, bug_report, call, capabilities, completions, demo, describe, doctor, generate, init,
-    logs, man, mcp, notes, open, peers, recall, remember, serve, status, stop, sync, validate,
+    announce, bug_report, call, capabilities, completions, demo, describe, doctor, generate, hooks,
+    init, logs, man, mcp, notes, open, peers, recall, remember, serve, status, stop, sync,
+    validate,
 };
 use super::context::Context;
 use super::report::Outcome;
@@ -48,6 +49,8 @@ pub enum Command {
     Serve(serve::Args),
     /// Tell the clients in use how to start this checkout's server, or take that back
     Init(init::Args),
+    /// List what clients run by themselves for this checkout; install it, or take it back
+    Hooks(hooks::Args),
     /// Watch three clients meet, and two go on after a kill, in a throwaway checkout
     Demo(demo::Args),
     /// Walk the whole path from the checkout to a client's answer, and say where it breaks
@@ -99,6 +102,7 @@ impl Command {
         let level = match self {
             Self::Mcp(args) if !args.inspect => tracing::level_filters::LevelFilter::INFO,
             Self::Serve(_) => tracing::level_filters::LevelFilter::INFO,
+            Self::Sync(args) if args.hook.is_some() => tracing::level_filters::LevelFilter::OFF,
             _ => tracing::level_filters::LevelFilter::WARN,
         };
         log::start(context.settings.log.as_deref(), level);
@@ -106,6 +110,7 @@ impl Command {
             Self::Mcp(args) => mcp::run(args, context),
             Self::Serve(args) => serve::run(args, context),
             Self::Init(args) => init::run(args, context),
+            Self::Hooks(args) => hooks::run(args, context),
             Self::Demo(args) => demo::run(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Logs(args) => logs::run(args, context),

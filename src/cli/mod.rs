@@ -7,7 +7,8 @@
 //!
 //! The story: [`run`] parses, starts logging, and hands over to the command. `mcp` and `serve` go on in
 //! [`crate::host`]; the others are done in milliseconds and either ask the owner through [`owner`], which sends the
-//! token to nobody who has not proven to know it, or do the work themselves through [`offline`].
+//! token to nobody who has not proven to know it, or do the work themselves through [`offline`]. Those about notes do
+//! either, through [`errand`]: they ask the owner, and do it themselves where there is none.
 //!
 //! What is absent: a command never signals a process, and never takes the lease to look at it.
 
@@ -18,6 +19,7 @@ pub mod client;
 pub mod commands;
 pub mod context;
 pub mod duration;
+pub mod errand;
 pub mod journal;
 pub mod offline;
 pub mod owner;

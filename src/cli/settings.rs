@@ -48,7 +48,7 @@ const PATH: &str = "PATH";
 const HOME: &str = "HOME";
 
 /// Who meets the team's notes for this client.
-pub const SYNC: &str = "MAJORDOMUS_SYNC";
+pub const SYNC: &str = crate::clients::hooks::VARIABLE;
 /// The same, as an earlier system calls it.
 const COMMONWEALTH_SYNC: &str = "COMMONWEALTH_MCP_SYNC";
 /// What hands notes to the client's own hooks.

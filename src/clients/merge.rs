@@ -4,7 +4,13 @@
 //! again, and a file in which anything else changed is not written.
 
 mod json;
+mod list;
+mod page;
 mod toml;
+mod variable;
+
+pub use list::{Hook, hook, put_hook, take_hook};
+pub use variable::{Variable, set, unset, variable};
 
 use serde_json::{Map, Value};
 
@@ -25,6 +31,9 @@ pub enum Unmergeable {
     /// What should hold the entry is something else.
     #[error("holds something else than a table under `{0}`")]
     Shape(String),
+    /// What should be a list of hooks is something else.
+    #[error("holds something else than a list under `{0}`")]
+    NoList(String),
     /// The whole file is something else.
     #[error("holds something else than a table")]
     Whole,
@@ -38,7 +47,7 @@ pub enum Unmergeable {
 pub enum Found {
     /// No entry of ours.
     Nothing,
-    /// Exactly this entry.
+    /// Exactly this entry, whether or not it says that the client's hooks send notes.
     Same,
     /// An entry under our name that says something else.
     Other,
@@ -55,7 +64,7 @@ pub fn look(text: &str, format: Format, entry: &Value) -> Result<Found, Unmergea
         None => Ok(Found::Nothing),
         Some(Value::Object(servers)) => Ok(match servers.get(NAME) {
             None => Found::Nothing,
-            Some(found) if found == entry => Found::Same,
+            Some(found) if found == entry || variable::without_ours(found) == *entry => Found::Same,
             Some(_) => Found::Other,
         }),
         Some(_) => Err(Unmergeable::Shape(container.to_owned())),
@@ -71,7 +80,7 @@ pub fn put(text: &str, format: Format, entry: &Value) -> Result<String, Unmergea
         return Ok(text.to_owned());
     }
     let changed = match format {
-        Format::Json(container) => json::put(text, [container, NAME], entry)?,
+        Format::Json(container) => json::put(text, &[container, NAME], entry)?,
         Format::Toml(container) => toml::put(text, [container, NAME], entry)?,
     };
     changed_nothing_else(text, &changed, format, Some(entry))?;
@@ -84,7 +93,7 @@ pub fn put(text: &str, format: Format, entry: &Value) -> Result<String, Unmergea
 /// Every variant of [`Unmergeable`].
 pub fn take(text: &str, format: Format) -> Result<String, Unmergeable> {
     let changed = match format {
-        Format::Json(container) => json::take(text, [container, NAME])?,
+        Format::Json(container) => json::take(text, &[container, NAME], 0)?,
         Format::Toml(container) => toml::take(text, [container, NAME])?,
     };
     changed_nothing_else(text, &changed, format, None)?;

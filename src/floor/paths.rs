@@ -250,6 +250,11 @@ impl Site {
         self.state_dir().join("init.json")
     }
 
+    /// Returns the file in which `hooks` keeps what client files were before.
+    pub fn hooks_record(&self) -> PathBuf {
+        self.state_dir().join("hooks.json")
+    }
+
     /// Returns the folder that all worktrees share, or what takes its place.
     pub fn shared_dir(&self) -> PathBuf {
         match &self.0.checkout {

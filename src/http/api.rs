@@ -16,7 +16,6 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use tokio_util::sync::CancellationToken;
 
 use super::auth::Credential;
 use super::body::{self, Bound};
@@ -24,10 +23,7 @@ use super::problem::{Code, Problem};
 use super::state::Http;
 use crate::floor::hex;
 use crate::floor::limits::IDEMPOTENCY_KEY_CHARS;
-use crate::registry::{
-    Call, Caller, Capability, Client, Delivery, Kind, OnceKey, Progress, Transport, query,
-    takes_key,
-};
+use crate::registry::{Call, Capability, Kind, OnceKey, query, takes_key};
 
 /// The header that makes a command keyed.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -83,7 +79,7 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
     check_method(capability, &head.method)?;
     if capability.kind != Kind::Command {
         let arguments = from_query(capability, head.uri.query().unwrap_or_default());
-        let call = plain_call(arguments, None);
+        let call = Call::plain(arguments, None);
         return Ok(http.registry().call(capability, call).await?);
     }
     let (arguments, key) = from_body(http, capability, &head, body).await?;
@@ -97,7 +93,7 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
         )
         .hint("read the lease again: `majordomus status`"));
     }
-    let call = plain_call(arguments, key);
+    let call = Call::plain(arguments, key);
     let registry = Arc::clone(http.registry());
     let running = http.work().run(async move {
         match registry.get(id) {
@@ -195,24 +191,5 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Probl
                 "`Idempotency-Key` is one value of 1 to {IDEMPOTENCY_KEY_CHARS} visible ASCII characters"
             ),
         )),
-    }
-}
-
-/// A call by plain HTTP: no peer, and nobody to report progress to.
-fn plain_call(arguments: Value, key: Option<OnceKey>) -> Call {
-    Call {
-        caller: Arc::new(Caller {
-            peer: None,
-            transport: Transport::Api,
-            name: None,
-            version: None,
-            hooked: false,
-        }),
-        arguments,
-        delivery: Delivery::New,
-        key,
-        cancel: CancellationToken::new(),
-        progress: Progress::none(),
-        client: Client::none(),
     }
 }

@@ -35,6 +35,11 @@ pub enum Outcome {
     },
     /// There is no remote at all.
     NoRemote,
+    /// What the team has is here, as asked; nothing was sent.
+    TakenIn {
+        /// The remote's name in the user's configuration.
+        remote: String,
+    },
     /// The checkout names no place for notes, or none that the user has agreed to.
     NotShared {
         /// Why, as a clause.
@@ -71,6 +76,7 @@ impl Outcome {
             Self::Rejected => "rejected-draft",
             Self::Published { .. } => "published",
             Self::NoRemote => "committed-no-remote",
+            Self::TakenIn { .. } => "taken-in",
             Self::NotShared { .. } => "not-shared",
             Self::HandedToHost => "handed-to-host",
             Self::Deferred => "deferred",
@@ -164,6 +170,10 @@ impl fmt::Display for About<'_> {
                     "The notes of this machine and those of the team at the remote `{remote}` are the same."
                 ),
             },
+            Outcome::TakenIn { remote } => write!(
+                f,
+                "What the team has written down at the remote `{remote}` is here. Nothing was sent."
+            ),
             Outcome::NoRemote | Outcome::NotShared { .. } if self.act == Act::Purge => f.write_str(
                 "Purged on this machine, in this repository and its worktrees: the note is in the history of the notes here no more. Nothing was sent anywhere.",
             ),
@@ -215,6 +225,9 @@ mod tests {
                 remote: text("origin"),
             },
             Outcome::NoRemote,
+            Outcome::TakenIn {
+                remote: text("origin"),
+            },
             Outcome::NotShared {
                 why: text("the checkout names no place for the team's notes"),
                 hint: text("majordomus notes share"),

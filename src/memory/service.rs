@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
 use super::index::{Hit, Index, IndexError};
-use super::sync::Meetings;
+use super::sync::{Meetings, Patience};
 use super::team::{Found, Team, TeamError};
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
@@ -60,6 +60,16 @@ impl Memory {
     /// Describes the notes of a checkout's repository; without one there are none.
     #[must_use]
     pub fn of(site: Option<&Site>) -> Self {
+        Self::with(site, Patience::Server)
+    }
+
+    /// Describes the notes of a checkout's repository for a process that ends when its one call is done.
+    #[must_use]
+    pub fn errand(site: &Site) -> Self {
+        Self::with(Some(site), Patience::Errand)
+    }
+
+    fn with(site: Option<&Site>, patience: Patience) -> Self {
         let place = site.map(|site| {
             let folder = site.shared_dir();
             let team = || Team::at(&folder, site.writes());
@@ -74,7 +84,7 @@ impl Memory {
             place,
             worker: Worker::new("notes"),
             finder: Worker::new("recall"),
-            sync: site.map(Meetings::of),
+            sync: site.map(|site| Meetings::of(site, patience)),
         }
     }
 

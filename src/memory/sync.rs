@@ -22,9 +22,20 @@ use crate::floor::limits::{NOTES_APART, NOTES_SENT, NOTES_WAIT};
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
 
+/// How long whoever asks for a meeting stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// A server: who waits does so for a bounded time, and the work goes on beside everything else.
+    Server,
+    /// A process that ends with its call, and every meeting with it: it waits to the end, and begins none on the side.
+    Errand,
+}
+
 /// What a meeting does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
+    /// Takes in what the team has.
+    Pull,
     /// Sends what the team does not have.
     Publish,
     /// Takes in what the team has, and sends the rest.
@@ -48,6 +59,7 @@ struct Inner {
 pub struct Meetings {
     inner: Arc<Inner>,
     worker: Worker,
+    patience: Patience,
 }
 
 impl std::fmt::Debug for Meetings {
@@ -58,7 +70,7 @@ impl std::fmt::Debug for Meetings {
 
 impl Meetings {
     /// Describes the meetings of a checkout's repository; nothing is started.
-    pub(super) fn of(site: &Site) -> Self {
+    pub(super) fn of(site: &Site, patience: Patience) -> Self {
         let inner = Inner {
             site: site.clone(),
             folder: site.shared_dir(),
@@ -68,6 +80,7 @@ impl Meetings {
         Self {
             inner: Arc::new(inner),
             worker: Worker::new("sync"),
+            patience,
         }
     }
 
@@ -76,6 +89,13 @@ impl Meetings {
     /// Cancel safety: dropping the future does not stop the job.
     pub async fn publish(&self) -> Outcome {
         self.meet(What::Publish).await
+    }
+
+    /// Takes in what the team has, and waits for it as long as a write may.
+    ///
+    /// Cancel safety: dropping the future does not stop the job.
+    pub async fn pull(&self) -> Outcome {
+        self.meet(What::Pull).await
     }
 
     /// Takes in what the team has and sends the rest, and waits for it as long as a write may.
@@ -95,7 +115,7 @@ impl Meetings {
 
     /// The same as [`Meetings::both`] beside whoever reads, who does not wait for it; at most once in a while.
     pub fn beside(&self) {
-        if !self.note_asked() {
+        if self.patience == Patience::Errand || !self.note_asked() {
             return;
         }
         let inner = Arc::clone(&self.inner);
@@ -132,7 +152,12 @@ impl Meetings {
             // Nobody waits any more: the work was done all the same.
             drop(tell.send(outcome));
         }));
-        match timeout(NOTES_WAIT, told).await {
+        let wait = match self.patience {
+            Patience::Server => NOTES_WAIT,
+            // The work has its own bound, and says which.
+            Patience::Errand => NOTES_SENT + NOTES_WAIT,
+        };
+        match timeout(wait, told).await {
             Err(_) => Outcome::TimedOut,
             Ok(Err(_)) => failed_here("ended", "the server is ending".to_owned()),
             Ok(Ok(outcome)) => outcome,
@@ -143,7 +168,7 @@ impl Meetings {
 /// Takes a note out of the history, here and of the team, and waits for it: a person does so, and sees what comes of it.
 #[must_use]
 pub fn purge(site: &Site, id: Uuid) -> Outcome {
-    let inner = Meetings::of(site).inner;
+    let inner = Meetings::of(site, Patience::Errand).inner;
     let outcome = inner.run(What::Purge(id));
     let (why, hint) = match &outcome {
         Outcome::NotShared { why, hint } => (why.clone(), hint.clone()),
@@ -197,9 +222,13 @@ impl Inner {
         // What is allowed beyond https and ssh stands in the user's own configuration.
         let local = protocols.contains("file") || protocols.split(':').any(|one| one == "http");
         match self.meet(push_url, reference, local, what) {
-            Ok(()) => Outcome::Published {
-                remote: name.clone(),
-            },
+            Ok(()) => {
+                let remote = name.clone();
+                match what {
+                    What::Pull => Outcome::TakenIn { remote },
+                    _ => Outcome::Published { remote },
+                }
+            }
             Err(error) => told(&error),
         }
     }
@@ -210,6 +239,7 @@ impl Inner {
         let remote = Remote::new(&library, self.site.root(), url, reference, local)?;
         let until = Deadline::after(NOTES_SENT);
         match what {
+            What::Pull => return team.pull(&remote, &until),
             What::Publish => {}
             What::Both => team.pull(&remote, &until)?,
             What::Adopt => return team.adopt(&remote, &until),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::caller::{Caller, PeerId};
+use super::caller::{Caller, PeerId, Transport};
 use super::capability::{Capability, Retry};
 use super::client::Client;
 use super::refusal::{self, Refusal};
@@ -113,6 +113,26 @@ pub struct Call {
 }
 
 impl Call {
+    /// A call by plain HTTP or by a command: no peer, and nobody to report progress to or to ask.
+    #[must_use]
+    pub fn plain(arguments: Value, key: Option<OnceKey>) -> Self {
+        Self {
+            caller: Arc::new(Caller {
+                peer: None,
+                transport: Transport::Api,
+                name: None,
+                version: None,
+                hooked: false,
+            }),
+            arguments,
+            delivery: Delivery::New,
+            key,
+            cancel: CancellationToken::new(),
+            progress: Progress::none(),
+            client: Client::none(),
+        }
+    }
+
     /// The peer that calls, if link or session proves one.
     #[must_use]
     pub fn peer(&self) -> Option<PeerId> {

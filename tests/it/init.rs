@@ -17,7 +17,7 @@ use crate::support::terminal::Terminal;
 const FILES: [&str; 3] = [".mcp.json", ".gemini/settings.json", ".codex/config.toml"];
 
 /// A PATH in which the executable is found by its name.
-fn path(repository: &Repository) -> String {
+pub(crate) fn path(repository: &Repository) -> String {
     let folder = repository.outside().join("bin");
     if !folder.exists() {
         fs::create_dir(&folder).unwrap();
@@ -32,19 +32,19 @@ fn command(repository: &Repository, arguments: &[&str]) -> Command {
     command
 }
 
-fn init(repository: &Repository, arguments: &[&str]) -> Output {
+pub(crate) fn init(repository: &Repository, arguments: &[&str]) -> Output {
     command(repository, arguments).output().unwrap()
 }
 
 #[track_caller]
-fn succeeded(output: &Output) -> String {
+pub(crate) fn succeeded(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     said
 }
 
 /// Every file below the checkout but for `.git` and what is private, with its bytes and its mode.
-fn tree(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
+pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -65,13 +65,13 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
     files
 }
 
-fn write(repository: &Repository, path: &str, text: &str) {
+pub(crate) fn write(repository: &Repository, path: &str, text: &str) {
     let path = repository.root().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
-fn read(repository: &Repository, path: &str) -> String {
+pub(crate) fn read(repository: &Repository, path: &str) -> String {
     fs::read_to_string(repository.root().join(path)).unwrap()
 }
 

@@ -301,6 +301,16 @@ pub(super) struct Which {
     pub(super) limit: usize,
 }
 
+/// Which way notes go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Direction {
+    #[default]
+    Both,
+    Pull,
+    Push,
+}
+
 /// How to meet the team's notes.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -308,6 +318,9 @@ pub(super) struct Meet {
     /// Take what the remote has now for all that the team has, after its notes were removed or rewritten.
     #[serde(default)]
     pub(super) adopt: bool,
+    /// Only take in what the team has, or only send what it does not have; to adopt is always both.
+    #[serde(default)]
+    pub(super) direction: Direction,
 }
 
 /// What to look for.

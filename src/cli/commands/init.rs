@@ -4,23 +4,22 @@
 //! in a *record* below `.ai/local`, so that `--undo` gives back exactly that ([`record`]); where the file was changed since,
 //! or the record is gone, the entry alone is taken out.
 
+pub(super) mod carry;
 pub(super) mod plan;
-mod record;
+pub(super) mod record;
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::PossibleValuesParser;
-use serde_json::json;
-
+use self::carry::Wish;
 use self::plan::File;
-use self::record::{Alone, Record, Unmade};
-use crate::cli::agree;
+use self::record::Record;
 use crate::cli::arguments::Json;
 use crate::cli::commands::generate;
 use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::clients::known::{CLIENTS, COMMAND, Client};
 use crate::floor::paths::{Explicit, Site};
+use clap::builder::PossibleValuesParser;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -70,46 +69,17 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     };
     let plan = || {
         if args.undo {
-            plan::undo(&site, &Record::read(&site))
+            plan::undo(&site, &Record::read(site.init_record()))
         } else {
             plan::init(site.root(), &clients)
         }
     };
-    let mut files = plan();
-    if !args.form.json {
-        show(&files, context)?;
-    }
-    let count = files.iter().filter(|file| file.is_change()).count();
-    if count > 0 && !args.yes && !args.form.json && !agree::agreed(&question(count), context)? {
-        return Err(failures::NOT_AGREED.fill(&[]));
-    }
-    let written = count > 0 && (args.yes || !args.form.json);
-    if written {
-        let alone = Alone::wait(&site)?;
-        let now = plan();
-        if now != files && !args.yes {
-            return Err(failures::CHANGED_MEANWHILE.fill(&[]));
-        }
-        files = now;
-        let unmade = write(&site, &files, args.undo, &alone)?;
-        if unmade == Unmade::Stays {
-            context.screen.note(
-                "what a server kept in .ai stays, and with it this folder counts as a checkout: rm -r .ai",
-            );
-        }
-    }
-    if args.form.json {
-        let files: Vec<_> = files.iter().map(File::json).collect();
-        context
-            .screen
-            .json(&json!({ "written": written, "files": files }))?;
-    } else {
-        context.screen.note(&match count {
-            0 => "nothing to write".to_owned(),
-            1 => "1 file written".to_owned(),
-            count => format!("{count} files written"),
-        });
-    }
+    let wish = Wish {
+        yes: args.yes,
+        json: args.form.json,
+        back: args.undo,
+    };
+    let (files, written) = carry::out(plan, wish, &site.init_record(), &site, context)?;
     // Files that were left alone are a failure, after everything else was done.
     let left: Vec<String> = files.iter().filter_map(File::left).collect();
     if !left.is_empty() {
@@ -123,7 +93,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 
 /// Refuses the folder in which a client's files hold for every project of this person, and the root of all folders, unless
 /// it was named.
-fn is_a_project(site: &Site, context: &Context) -> Result<(), Failure> {
+pub(super) fn is_a_project(site: &Site, context: &Context) -> Result<(), Failure> {
     let home = context.settings.home.as_ref();
     let home = home.and_then(|home| home.canonicalize().ok());
     let is_above_all = site.root().parent().is_none() || home.as_deref() == Some(site.root());
@@ -164,50 +134,11 @@ pub(super) fn is_in_use(client: &Client, root: &Path, context: &Context) -> bool
 }
 
 /// Finds the executable as a client will.
-fn executable(context: &Context) -> Result<PathBuf, Failure> {
+pub(super) fn executable(context: &Context) -> Result<PathBuf, Failure> {
     context
         .settings
         .find(Path::new(COMMAND))
         .ok_or_else(|| failures::NOT_INSTALLED.fill(&[]))
-}
-
-fn question(count: usize) -> String {
-    let files = if count == 1 {
-        "this file"
-    } else {
-        "these files"
-    };
-    format!("write {files}?")
-}
-
-/// Prints each change as a diff, and what is left alone.
-fn show(files: &[File], context: &Context) -> Result<(), Failure> {
-    let changes = files
-        .iter()
-        .filter_map(|file| Some((file.path, file.texts()?)));
-    let text: String = changes
-        .map(|(path, (before, after))| agree::diff(path, before, after, context.screen))
-        .collect();
-    context.screen.print(&text)
-}
-
-/// Writes the record first: a process that is killed in between leaves nothing that `--undo` does not know.
-fn write(site: &Site, files: &[File], undo: bool, alone: &Alone) -> Result<Unmade, Failure> {
-    let mut record = Record::read(site);
-    let changes = || files.iter().filter(|file| file.is_change());
-    if !undo {
-        for file in changes() {
-            record.note(site.root(), file);
-        }
-        record.write(site, alone)?;
-    }
-    for file in changes() {
-        file.apply(site)?;
-    }
-    if undo {
-        return record.taken_back(site, files, alone);
-    }
-    Ok(Unmade::Nothing)
 }
 
 /// Says what each client asks for, and where to look.

@@ -9,6 +9,7 @@ pub mod demo;
 pub mod describe;
 pub mod doctor;
 pub mod generate;
+pub mod hooks;
 pub mod init;
 pub mod logs;
 pub mod man;

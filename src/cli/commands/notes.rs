@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
-use crate::cli::owner;
+use crate::cli::errand;
 use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen, clean};
 use crate::memory::note::Kind;
@@ -108,7 +108,7 @@ pub enum Action {
 /// Lists the notes, prints one, or does what else there is to do.
 ///
 /// # Errors
-/// When there is no owner to ask, or it refuses; those of [`share`].
+/// When the owner does not answer or refuses, or what is done here does; those of [`share`].
 pub fn run(args: &Args, context: &Context) -> Outcome {
     match &args.action {
         None => {}
@@ -152,7 +152,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 
 /// Prints the notes that are asked for; whole ones with their text.
 fn list(asked: &Value, whole: bool, form: Json, context: &Context) -> Outcome {
-    let answer = owner::ask(WORDS, asked, context)?;
+    let answer = errand::run(WORDS, asked, context)?;
     if form.json {
         context.screen.json(&answer)?;
     } else {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::cli::arguments::Json;
 use crate::cli::commands::notes;
 use crate::cli::context::Context;
-use crate::cli::owner;
+use crate::cli::errand;
 use crate::cli::report::{Exit, Outcome};
 
 /// The words of the command, by which its capability is found.
@@ -38,7 +38,7 @@ pub struct Args {
 /// Finds notes, and prints them with their text.
 ///
 /// # Errors
-/// When there is no owner to ask, or it refuses.
+/// When the owner does not answer or refuses, or what is done here does.
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let mut arguments = json!({
         "query": args.words.join(" "),
@@ -48,7 +48,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if let (Some(kind), Some(fields)) = (&args.kind, arguments.as_object_mut()) {
         fields.insert("kind".to_owned(), Value::from(kind.as_str()));
     }
-    let answer = owner::ask(WORDS, &arguments, context)?;
+    let answer = errand::run(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::arguments::Json;
 use crate::cli::commands::notes;
 use crate::cli::context::Context;
-use crate::cli::owner;
+use crate::cli::errand;
 use crate::cli::report::{Exit, Outcome, failures};
 use crate::cli::screen::clean;
 use crate::memory::library::NOTE_BYTES;
@@ -85,7 +85,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         "dry_run": args.dry_run,
         "not_secret": args.not_secret,
     });
-    let answer = owner::ask(WORDS, &arguments, context)?;
+    let answer = errand::run(WORDS, &arguments, context)?;
     if args.form.json {
         context.screen.json(&answer)?;
     } else {

@@ -1,6 +1,9 @@
 use serde_json::json;
 
-use super::{Found, Unmergeable, look, put, take};
+use super::{
+    Found, Unmergeable, Variable, hook, look, put, put_hook, set, take, take_hook, unset, variable,
+};
+use crate::clients::hooks::Part;
 use crate::clients::known::{Client, Format};
 
 const JSON: Format = Format::Json("mcpServers");
@@ -109,6 +112,70 @@ fn what_cannot_be_understood_is_left_alone() {
         put("{\"mcpServers\": 1}", JSON, &json!({})),
         Err(Unmergeable::Shape("mcpServers".to_owned()))
     );
+}
+
+/// A hook goes behind the others and comes out again, and every other byte is the same.
+#[test]
+fn hooks_of_others_stay_where_they_are() {
+    for text in [
+        "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"hooks\": []\n      }\n    ],\n    \"PreToolUse\": []\n  }\n}\n",
+        "{\n\t\"model\": \"x\",\n\t\"hooks\": {\n\t\t\"Stop\": [{ \"hooks\": [ ] }] // mine\n\t}\n}",
+        "{\"hooks\":{\"Stop\":[{\"a\":1},{\"b\":2}]},\"z\":1.50}",
+        "{\r\n  \"theme\": \"dark\"\r\n}\r\n",
+    ] {
+        let mut with = text.to_owned();
+        for wanted in Part::Memory.hooks() {
+            with = put_hook(&with, &wanted).unwrap();
+            assert!(hook(&with, &wanted).unwrap(), "{with}");
+            assert_eq!(put_hook(&with, &wanted).unwrap(), with);
+        }
+        let mut without = with.clone();
+        for ours in Part::Memory.hooks().iter().rev() {
+            without = take_hook(&without, ours).unwrap();
+        }
+        assert_eq!(without, text, "from {with}");
+    }
+    for text in [
+        "{",
+        "[]",
+        "{\"hooks\": []}",
+        "{\"hooks\": {\"Stop\": {}, \"SessionStart\": 1}}",
+    ] {
+        assert!(put_hook(text, &Part::Memory.hooks()[0]).is_err(), "{text}");
+    }
+}
+
+/// The variable is set in an entry, whoever wrote it, and comes out again.
+#[test]
+fn the_word_about_hooks_is_put_into_an_entry_and_taken_out() {
+    let wholes = [(JSON, claude()), (TOML, codex())]
+        .map(|(format, entry)| (put("", format, &entry).unwrap(), format));
+    let others = [
+        (
+            "{\"mcpServers\":{\"majordomus\":{\"command\":\"sh\",\"env\":{\"A\":\"b\"}}}}",
+            JSON,
+        ),
+        (
+            "[mcp_servers.majordomus]\r\ncommand = \"x\"\r\n\r\n[mcp_servers.majordomus.env]\r\nA = \"b\"\r\n[z]\r\n",
+            TOML,
+        ),
+        ("mcp_servers = { majordomus = { command = \"x\" } }\n", TOML),
+        (
+            "[mcp_servers.majordomus]\ncommand = \"x\"\nenv = { A = \"b\" }\n# more\n",
+            TOML,
+        ),
+    ];
+    let wholes = wholes.iter().map(|(text, format)| (text.as_str(), *format));
+    for (text, format) in wholes.chain(others) {
+        let with = set(text, format).unwrap();
+        assert_eq!(variable(&with, format).unwrap(), Variable::Set, "{with}");
+        assert_eq!(set(&with, format).unwrap(), with);
+        assert_eq!(unset(&with, format).unwrap(), text, "from {with}");
+        let entry = if format == JSON { claude() } else { codex() };
+        assert_eq!(look(&with, format, &entry), look(text, format, &entry));
+    }
+    assert_eq!(variable("", TOML).unwrap(), Variable::NoEntry);
+    assert!(set("{\"mcpServers\":{\"majordomus\":{\"env\":1}}}", JSON).is_err());
 }
 
 mod property {

@@ -95,6 +95,136 @@ pub(super) fn take(text: &str, [container, name]: [&str; 2]) -> Result<String, U
     Ok(whole.to_string())
 }
 
+/// Sets a variable in the table `[container.name.env]` of an entry that has a header of its own.
+pub(super) fn set(
+    text: &str,
+    [container, name, env]: [&str; 3],
+    key: &str,
+    value: &str,
+) -> Result<String, Unmergeable> {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let line = format!("{key} = {}{end}", input(&value.into()));
+    let whole = document(text)?;
+    let entry = whole.get(container).and_then(|servers| servers.get(name));
+    let known = entry.and_then(|entry| entry.get(env));
+    if known.is_some_and(|known| known.get(key).is_some()) {
+        return replace(whole, text, [container, name, env], key, value);
+    }
+    let header = format!("[{container}.{name}.{env}]");
+    if let Some(range) = header_line(text, &header) {
+        let gap = if text[..range.end].ends_with('\n') {
+            ""
+        } else {
+            end
+        };
+        return Ok(format!(
+            "{}{gap}{line}{}",
+            &text[..range.end],
+            &text[range.end..]
+        ));
+    }
+    match block(text, [container, name]) {
+        Some(block) if known.is_none() => {
+            let before = &text[..block.end];
+            let gap = if before.ends_with('\n') { "" } else { end };
+            Ok(format!(
+                "{before}{gap}{header}{end}{line}{}",
+                &text[block.end..]
+            ))
+        }
+        _ => replace(whole, text, [container, name, env], key, value),
+    }
+}
+
+/// Takes the variable out again, and its table if that holds nothing else.
+pub(super) fn unset(
+    text: &str,
+    [container, name, env]: [&str; 3],
+    key: &str,
+) -> Result<String, Unmergeable> {
+    let mut whole = document(text)?;
+    let table = whole
+        .get_mut(container)
+        .and_then(|servers| servers.get_mut(name))
+        .and_then(Item::as_table_like_mut);
+    let Some(table) = table else {
+        return Ok(text.to_owned());
+    };
+    let is_all = table
+        .get(env)
+        .and_then(Item::as_table_like)
+        .map(TableLike::len)
+        == Some(1);
+    if let Some(header) = header_line(text, &format!("[{container}.{name}.{env}]")) {
+        let rest = &text[header.end..];
+        let mut at = header.end;
+        for line in rest.split_inclusive('\n') {
+            let words = line.trim_start();
+            if words.starts_with('[') {
+                break;
+            }
+            let end = at + line.len();
+            if words
+                .strip_prefix(key)
+                .is_some_and(|rest| rest.trim_start().starts_with('='))
+            {
+                // A comment between them is somebody's, and keeps the header.
+                let goes = is_all && at == header.end;
+                let start = if goes { header.start } else { at };
+                return Ok(format!("{}{}", &text[..start], &text[end..]));
+            }
+            at = end;
+        }
+    }
+    if text.contains("\r\n") {
+        return Err(Unmergeable::Entangled);
+    }
+    if is_all {
+        table.remove(env);
+    } else if let Some(variables) = table.get_mut(env).and_then(Item::as_table_like_mut) {
+        variables.remove(key);
+    }
+    Ok(whole.to_string())
+}
+
+/// Sets the variable through the document, where no line can be added.
+fn replace(
+    mut whole: DocumentMut,
+    text: &str,
+    [container, name, env]: [&str; 3],
+    key: &str,
+    value: &str,
+) -> Result<String, Unmergeable> {
+    let entry = whole
+        .get_mut(container)
+        .and_then(|servers| servers.get_mut(name))
+        .and_then(Item::as_table_like_mut);
+    // A document that is written out has other ends of lines.
+    let Some(entry) = entry.filter(|_| !text.contains("\r\n")) else {
+        return Err(Unmergeable::Entangled);
+    };
+    let variables = entry
+        .entry(env)
+        .or_insert_with(|| Item::Value(InlineTable::new().into()));
+    let variables = variables
+        .as_table_like_mut()
+        .ok_or_else(|| Unmergeable::Shape(env.to_owned()))?;
+    variables.insert(key, Item::Value(value.into()));
+    Ok(whole.to_string())
+}
+
+/// The line of a header.
+fn header_line(text: &str, header: &str) -> Option<Range<usize>> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with(header) {
+            return Some(at..at + line.len());
+        }
+        at += line.len();
+    }
+    None
+}
+
 /// The lines of the entry and of the tables below it, where it has a header of its own; comments behind belong to others.
 fn block(text: &str, [container, name]: [&str; 2]) -> Option<Range<usize>> {
     let header = format!("[{container}.{name}]");

@@ -112,6 +112,10 @@ const WAITERS: &[(&str, &str)] = &[
         "a command waits for the end it asked for",
     ),
     (
+        "src/cli/errand.rs",
+        "a command waits two seconds at most for a server that is just starting",
+    ),
+    (
         "src/capabilities/conformance.rs",
         "slow calls, in the fixtures of the conformance suite",
     ),

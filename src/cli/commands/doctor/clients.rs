@@ -90,7 +90,7 @@ fn executable(context: &Context) -> Finding {
 fn file(client: &Client, root: &Path, context: &Context) -> Option<Finding> {
     let path = client.path;
     let in_use = client.usual && init::is_in_use(client, root, context);
-    let text = match init::plan::read(root, client) {
+    let text = match init::plan::read(root, path) {
         Ok(Some(text)) => text,
         Ok(None) if in_use => return Some(untold(client)),
         Ok(None) => return None,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::record::Record;
+use super::record::{Known, Record};
 use crate::cli::report::{Failure, failures};
 use crate::clients::known::{CLIENTS, Client};
 use crate::clients::merge::{self, Found, LONGEST};
@@ -16,7 +16,7 @@ const MODE: u32 = 0o644;
 
 /// What happens to a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(in crate::cli::commands) enum Change {
     /// It stays.
     None,
     /// It is there afterwards and was not before.
@@ -31,21 +31,24 @@ pub(super) enum Change {
 
 /// One client file of the plan.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct File {
+pub(in crate::cli::commands) struct File {
     /// Where it is, from the root.
-    pub(super) path: &'static str,
+    pub(in crate::cli::commands) path: &'static str,
     /// What happens to it.
-    pub(super) change: Change,
-    client: &'static Client,
+    pub(in crate::cli::commands) change: Change,
+    /// Who reads it.
+    pub(in crate::cli::commands) clients: Vec<&'static str>,
+    /// What is put into it, for whoever has to do it by hand.
+    pub(in crate::cli::commands) entry: Value,
 }
 
 impl File {
-    pub(super) fn is_change(&self) -> bool {
+    pub(in crate::cli::commands) fn is_change(&self) -> bool {
         !matches!(self.change, Change::None | Change::Leave(_))
     }
 
     /// The text before and after, empty for a file that is not there.
-    pub(super) fn texts(&self) -> Option<(&str, &str)> {
+    pub(in crate::cli::commands) fn texts(&self) -> Option<(&str, &str)> {
         match &self.change {
             Change::None | Change::Leave(_) => None,
             Change::Make(after) => Some(("", after)),
@@ -55,14 +58,14 @@ impl File {
     }
 
     /// Why it is left alone, if it is.
-    pub(super) fn left(&self) -> Option<String> {
+    pub(in crate::cli::commands) fn left(&self) -> Option<String> {
         match &self.change {
             Change::Leave(reason) => Some(format!("{} {reason}, and is left as it is", self.path)),
             _ => None,
         }
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::cli::commands) fn json(&self) -> Value {
         let (change, reason) = match &self.change {
             Change::None => ("none", None),
             Change::Make(_) => ("make", None),
@@ -70,19 +73,17 @@ impl File {
             Change::Remove(_) => ("remove", None),
             Change::Leave(reason) => ("leave", Some(reason)),
         };
-        let clients = CLIENTS.iter().filter(|client| client.path == self.path);
-        let clients: Vec<_> = clients.map(|client| client.title).collect();
         json!({
             "path": self.path,
             "change": change,
             "reason": reason,
-            "clients": clients,
-            "entry": self.client.entry(),
+            "clients": self.clients,
+            "entry": self.entry,
         })
     }
 
     /// Makes it so.
-    pub(super) fn apply(&self, site: &Site) -> Result<(), Failure> {
+    pub(in crate::cli::commands) fn apply(&self, site: &Site) -> Result<(), Failure> {
         let path = site.root().join(self.path);
         let failed = |error: std::io::Error| {
             failures::NOT_WRITTEN
@@ -107,39 +108,66 @@ impl File {
 }
 
 /// Plans the entries of these clients.
-pub(super) fn init(root: &Path, clients: &[&'static Client]) -> Vec<File> {
+pub(in crate::cli::commands) fn init(root: &Path, clients: &[&'static Client]) -> Vec<File> {
     each_path(clients, |client| {
-        let before = read(root, client)?;
+        let before = read(root, client.path)?;
         let text = before.as_deref().unwrap_or_default();
         let after = merged(merge::put(text, client.format, &client.entry()))?;
-        if after.len() > LONGEST {
-            // It could be written, and not be read to be taken back.
-            return Err(FileError::TooLong { limit: LONGEST }.to_string());
-        }
-        Ok(match before {
-            None => Change::Make(after),
-            Some(before) if before == after => Change::None,
-            Some(before) => Change::Edit(before, after),
-        })
+        put(before, after)
     })
 }
 
+/// The change that puts something into a file.
+pub(in crate::cli::commands) fn put(
+    before: Option<String>,
+    after: String,
+) -> Result<Change, String> {
+    if after.len() > LONGEST {
+        // It could be written, and not be read to be taken back.
+        return Err(FileError::TooLong { limit: LONGEST }.to_string());
+    }
+    Ok(match before {
+        None => Change::Make(after),
+        Some(before) if before == after => Change::None,
+        Some(before) => Change::Edit(before, after),
+    })
+}
+
+/// The change that gives back what a file was, where it is as it was left.
+pub(in crate::cli::commands) fn give_back(known: Option<&Known>, now: &str) -> Option<Change> {
+    let known = known.filter(|known| known.after == now)?;
+    Some(match &known.before {
+        Some(before) => Change::Edit(now.to_owned(), before.clone()),
+        None => Change::Remove(now.to_owned()),
+    })
+}
+
+/// The change that takes something out of a file which was changed since; one that was made for it and holds nothing else
+/// goes.
+pub(in crate::cli::commands) fn take(known: Option<&Known>, now: String, after: String) -> Change {
+    let was_made = known.is_some_and(|known| known.before.is_none());
+    if now == after {
+        Change::None
+    } else if was_made && ["", "{}"].contains(&after.trim()) {
+        Change::Remove(now)
+    } else {
+        Change::Edit(now, after)
+    }
+}
+
 /// Plans the way back.
-pub(super) fn undo(site: &Site, record: &Record) -> Vec<File> {
+pub(in crate::cli::commands) fn undo(site: &Site, record: &Record) -> Vec<File> {
     let clients: Vec<&'static Client> = CLIENTS.iter().collect();
     each_path(&clients, |client| {
         let known = record.of(client.path);
-        let now = match read(site.root(), client) {
+        let now = match read(site.root(), client.path) {
             Ok(Some(now)) => now,
             // What cannot be read and was never written here is somebody else's business.
             Err(reason) if known.is_some() => return Err(reason),
             _ => return Ok(Change::None),
         };
-        if let Some(known) = known.filter(|known| known.after == now) {
-            return Ok(match &known.before {
-                Some(before) => Change::Edit(now, before.clone()),
-                None => Change::Remove(now),
-            });
+        if let Some(change) = give_back(known, &now) {
+            return Ok(change);
         }
         match merge::look(&now, client.format, &client.entry()) {
             Ok(Found::Same) => {}
@@ -150,12 +178,7 @@ pub(super) fn undo(site: &Site, record: &Record) -> Vec<File> {
             _ => return Ok(Change::None),
         }
         let after = merged(merge::take(&now, client.format))?;
-        let was_made = known.is_some_and(|known| known.before.is_none());
-        Ok(if was_made && ["", "{}"].contains(&after.trim()) {
-            Change::Remove(now)
-        } else {
-            Change::Edit(now, after)
-        })
+        Ok(take(known, now, after))
     })
 }
 
@@ -172,23 +195,27 @@ fn each_path(
         files.push(File {
             path: client.path,
             change: plan(client).unwrap_or_else(Change::Leave),
-            client,
+            clients: CLIENTS
+                .iter()
+                .filter(|reader| reader.path == client.path)
+                .map(|reader| reader.title)
+                .collect(),
+            entry: client.entry(),
         });
     }
     files
 }
 
-fn merged(text: Result<String, merge::Unmergeable>) -> Result<String, String> {
+pub(in crate::cli::commands) fn merged(
+    text: Result<String, merge::Unmergeable>,
+) -> Result<String, String> {
     text.map_err(|error| error.to_string())
 }
 
 /// Reads a client file; no link is followed, since it could lead out of the checkout.
-pub(in crate::cli::commands) fn read(
-    root: &Path,
-    client: &Client,
-) -> Result<Option<String>, String> {
-    let path = root.join(client.path);
-    let folders = Path::new(client.path).ancestors().skip(1);
+pub(in crate::cli::commands) fn read(root: &Path, path: &str) -> Result<Option<String>, String> {
+    let folders = Path::new(path).ancestors().skip(1);
+    let path = root.join(path);
     for folder in folders
         .map(|folder| root.join(folder))
         .filter(|at| at != root)
@@ -207,7 +234,7 @@ pub(in crate::cli::commands) fn read(
 }
 
 /// Whether the folder of a client file is there.
-pub(super) fn has_folder(root: &Path, path: &str) -> bool {
+pub(in crate::cli::commands) fn has_folder(root: &Path, path: &str) -> bool {
     let folder: Option<PathBuf> = Path::new(path).parent().map(|folder| root.join(folder));
     folder.is_none_or(|folder| folder.is_dir())
 }

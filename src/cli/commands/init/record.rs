@@ -1,6 +1,6 @@
 //! What the client files were before `init` wrote to them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,41 +12,47 @@ use crate::floor::paths::Site;
 
 /// What was written, by path. It may hold what its files hold, so it is as private as the rest of `.ai/local`.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(in crate::cli::commands) struct Record {
     files: Vec<Known>,
     /// The folder was no checkout before: `.ai` was made for it.
     #[serde(default)]
     made_checkout: bool,
+    /// Where it stands.
+    #[serde(skip)]
+    at: PathBuf,
 }
 
 /// One file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(in crate::cli::commands) struct Known {
     path: String,
     /// Its text before; `None` for a file that was not there.
-    pub(super) before: Option<String>,
+    pub(in crate::cli::commands) before: Option<String>,
     /// Its text as `init` left it.
-    pub(super) after: String,
+    pub(in crate::cli::commands) after: String,
     made_folder: bool,
 }
 
 impl Record {
     /// Reads the record; one that is not there or cannot be read is empty, and `--undo` then takes out the entries alone.
-    pub(super) fn read(site: &Site) -> Self {
-        fs::read_plain(&site.init_record(), 32 * LONGEST)
+    pub(in crate::cli::commands) fn read(at: PathBuf) -> Self {
+        let known = fs::read_plain(&at, 32 * LONGEST)
             .ok()
-            .and_then(|(bytes, _)| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+            .and_then(|(bytes, _)| serde_json::from_slice::<Self>(&bytes).ok());
+        Self {
+            at,
+            ..known.unwrap_or_default()
+        }
     }
 
     /// Returns what is known of a path.
-    pub(super) fn of(&self, path: &str) -> Option<&Known> {
+    pub(in crate::cli::commands) fn of(&self, path: &str) -> Option<&Known> {
         self.files.iter().find(|known| known.path == path)
     }
 
     /// Takes up a change that is about to be made. What a file was before the first of several is what counts, unless
     /// somebody else changed it in between.
-    pub(super) fn note(&mut self, root: &Path, file: &File) {
+    pub(in crate::cli::commands) fn note(&mut self, root: &Path, file: &File) {
         let Some((before, after)) = file.texts() else {
             return;
         };
@@ -67,42 +73,45 @@ impl Record {
     }
 
     /// Writes it.
-    pub(super) fn write(&mut self, site: &Site, alone: &Alone) -> Result<(), Failure> {
+    pub(in crate::cli::commands) fn write(
+        &mut self,
+        site: &Site,
+        alone: &Alone,
+    ) -> Result<(), Failure> {
         self.made_checkout |= alone.made_checkout;
-        let path = site.init_record();
         let text = serde_json::to_vec(self).unwrap_or_default();
-        fs::replace(&path, &text).map(drop).map_err(|error| {
-            let shown = site.shown(&path);
+        fs::replace(&self.at, &text).map(drop).map_err(|error| {
+            let shown = site.shown(&self.at);
             failures::NO_RECORD.fill(&[&shown, &error])
         })
     }
 
     /// Forgets what was taken back, and removes the folders that were made for it. What was left alone stays known.
-    pub(super) fn taken_back(
+    pub(in crate::cli::commands) fn taken_back(
         mut self,
         site: &Site,
         files: &[File],
         alone: &Alone,
     ) -> Result<Unmade, Failure> {
-        let is_left = |path: &str| {
-            files
-                .iter()
-                .any(|file| file.path == path && file.left().is_some())
+        let stays = |path: &str| {
+            let file = files.iter().find(|file| file.path == path);
+            file.is_none_or(|file| file.left().is_some())
         };
-        for known in self.files.iter().filter(|known| known.made_folder) {
+        let gone = self.files.iter().filter(|known| !stays(&known.path));
+        for known in gone.filter(|known| known.made_folder) {
             if let Some(folder) = site.root().join(&known.path).parent() {
                 // Somebody may have put something else there since; then it stays.
                 let _kept = std::fs::remove_dir(folder);
             }
         }
-        self.files.retain(|known| is_left(&known.path));
+        self.files.retain(|known| stays(&known.path));
         if !self.files.is_empty() {
             return self.write(site, alone).map(|()| Unmade::Nothing);
         }
-        let path = site.init_record();
-        match std::fs::remove_file(&path) {
+        let path = &self.at;
+        match std::fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                let shown = site.shown(&path);
+                let shown = site.shown(path);
                 return Err(failures::NOT_REMOVED
                     .fill(&[&shown, &error])
                     .hint(format!("ls -ld {shown}")));
@@ -145,7 +154,7 @@ fn unmake_checkout(site: &Site) {
 
 /// What became of a folder that was made a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unmade {
+pub(in crate::cli::commands) enum Unmade {
     /// It was one before, or still is.
     Nothing,
     /// It is none any more.
@@ -156,7 +165,7 @@ pub(super) enum Unmade {
 
 /// That no other `init` of this checkout writes now: while it lives, the state folder is locked.
 #[derive(Debug)]
-pub(super) struct Alone {
+pub(in crate::cli::commands) struct Alone {
     _folder: Option<std::fs::File>,
     /// There was no checkout before this.
     made_checkout: bool,
@@ -164,7 +173,7 @@ pub(super) struct Alone {
 
 impl Alone {
     /// Makes the state folder and waits for its turn. Where a folder cannot be locked, nobody waits.
-    pub(super) fn wait(site: &Site) -> Result<Self, Failure> {
+    pub(in crate::cli::commands) fn wait(site: &Site) -> Result<Self, Failure> {
         let made_checkout = site.checkout().is_none() && !site.root().join(".ai").exists();
         site.prepare().map_err(|error| Failure::from(&error))?;
         let folder = std::fs::File::open(site.state_dir()).ok();

@@ -8,7 +8,7 @@ use super::{CHANGE, WORDS};
 use crate::cli::agree;
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
-use crate::cli::owner;
+use crate::cli::errand;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::clean;
 use crate::floor::git;
@@ -87,7 +87,7 @@ pub struct Edit {
 /// # Errors
 /// When there is no owner to ask, it refuses, or nobody agrees.
 pub(super) fn one(action: &str, question: &str, args: &One, context: &Context) -> Outcome {
-    let shown = owner::ask(WORDS, &json!({ "id": args.id }), context)?;
+    let shown = errand::run(WORDS, &json!({ "id": args.id }), context)?;
     if !args.form.json {
         context
             .screen
@@ -143,7 +143,7 @@ pub(super) fn edit(args: &Edit, context: &Context) -> Outcome {
 }
 
 fn tell(asked: &Value, form: Json, context: &Context) -> Outcome {
-    let answer = owner::ask(CHANGE, asked, context)?;
+    let answer = errand::run(CHANGE, asked, context)?;
     if form.json {
         context.screen.json(&answer)?;
     } else {
@@ -157,7 +157,7 @@ fn tell(asked: &Value, form: Json, context: &Context) -> Outcome {
 
 /// What a person's editor makes of a note: the fields that are others afterwards.
 fn in_editor(id: &str, context: &Context) -> Result<Map<String, Value>, Failure> {
-    let shown = owner::ask(WORDS, &json!({ "id": id }), context)?;
+    let shown = errand::run(WORDS, &json!({ "id": id }), context)?;
     let before = read(&shown["notes"][0]);
     let folder = tempfile::tempdir().map_err(|error| failures::NO_EDITOR.fill(&[&error]))?;
     let file = folder.path().join("note.md");

@@ -1,0 +1,109 @@
+//! The hooks of clients, as plain data: which client runs what when a session starts and when a turn ends.
+//!
+//! *Hook*: a command that a client runs by itself at an event. *Part*: what of the product the hooks are for; each part has
+//! its own commands, and all of them go through one command of the command line. Both clients take the same JSON: an object
+//! `hooks`, a list for each event, and in it groups of commands with a bound in seconds (ADR-0020).
+
+use serde_json::json;
+
+use super::known::Client;
+use super::merge::Hook;
+
+/// What an entry says when its client's hooks send notes.
+pub const VARIABLE: &str = "MAJORDOMUS_SYNC";
+/// The value that says so.
+pub const HANDED: &str = "off";
+
+/// How long a client waits for a hook, in seconds; the command ends itself before.
+const BOUND: u32 = 30;
+
+/// What hooks are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The team's notes are taken in when a session starts, and sent when a turn ends.
+    Memory,
+}
+
+impl Part {
+    /// Every part.
+    pub const ALL: &'static [Self] = &[Self::Memory];
+
+    /// The word on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+        }
+    }
+
+    /// Finds a part by its word.
+    #[must_use]
+    pub fn by_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|part| part.as_str() == word)
+    }
+
+    /// The hooks of this part. A client whose person has no such executable any more is not stopped by them.
+    #[must_use]
+    pub fn hooks(self) -> Vec<Hook> {
+        let commands = match self {
+            Self::Memory => [
+                ("SessionStart", "majordomus sync --pull --hook 25 || true"),
+                ("Stop", "majordomus sync --push --hook 25 || true"),
+            ],
+        };
+        let hook = |(event, command)| Hook {
+            event,
+            item: json!({ "hooks": [{ "type": "command", "command": command, "timeout": BOUND }] }),
+        };
+        commands.map(hook).to_vec()
+    }
+}
+
+/// A client that runs hooks which a checkout names.
+#[derive(Debug)]
+pub struct Host {
+    /// The word after `--client`, by which its other file is found too.
+    pub word: &'static str,
+    /// The file of its hooks, from the root of the checkout.
+    pub path: &'static str,
+    /// What the client asks for before it runs them; a sentence without its full stop.
+    pub gate: &'static str,
+}
+
+/// Every such client.
+pub const HOSTS: &[Host] = &[
+    Host {
+        word: "claude",
+        path: ".claude/settings.json",
+        gate: "runs these hooks in a folder that you trust",
+    },
+    Host {
+        word: "codex",
+        path: ".codex/hooks.json",
+        gate: "runs these hooks once the project is trusted and you have reviewed them: /hooks",
+    },
+];
+
+impl Host {
+    /// The client and the file of its servers.
+    #[must_use]
+    pub fn client(&self) -> Option<&'static Client> {
+        Client::by_word(self.word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HOSTS, Part};
+
+    #[test]
+    fn every_host_is_a_client_and_every_part_has_its_word() {
+        for host in HOSTS {
+            assert!(host.client().is_some(), "{}", host.word);
+            assert!(!host.path.starts_with('/') && !host.path.contains(".."));
+        }
+        for part in Part::ALL {
+            assert_eq!(Part::by_word(part.as_str()), Some(*part));
+        }
+    }
+}
