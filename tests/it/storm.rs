@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::rounds::{Times, abort, chaos, kill, mix, storm};
+use crate::support::rounds::{Times, abort, chaos, kill, mix, notes, storm};
 use crate::support::{Client, Repository, checks, frames};
 
 /// Guards I1.
@@ -101,4 +101,14 @@ fn every_request_has_one_answer_and_one_effect_through_kills_freezes_and_removed
     for number in 0..2 {
         println!("{:?}", chaos.round(number));
     }
+}
+
+/// Guards I6.
+#[test]
+fn a_note_is_written_and_published_once_whenever_its_owner_is_killed() {
+    let mut room = notes::Room::open(2);
+    for number in 0..10 {
+        println!("{:?}", room.round(number));
+    }
+    room.close();
 }

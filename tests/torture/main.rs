@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use support::random::Random;
-use support::rounds::{Times, abort, chaos, kill, mix, storm};
+use support::rounds::{Times, abort, chaos, kill, mix, notes, storm};
 
 /// What was asked for.
 struct Asked {
@@ -141,6 +141,26 @@ const SCENARIOS: &[Scenario] = &[
                 total.refused,
                 total.unanswered,
                 acts.collect::<Vec<_>>().join(", ")
+            )
+        },
+    },
+    Scenario {
+        name: "notes",
+        promise: "kill -9 of the owner at any moment of a write of a note: one answer, one commit, published once",
+        short: 6,
+        run: |&Asked { rounds, .. }, seed| {
+            let mut room = notes::Room::open(seed);
+            let mut all = Vec::new();
+            for round in 0..rounds {
+                progress("notes", round, rounds);
+                all.push(room.round(round));
+            }
+            room.close();
+            let locked = all.iter().filter(|round| round.remote_locked).count();
+            format!(
+                "at the kill: {}; answered: {}; locks left in the remote: {locked}",
+                notes::counts(all.iter().map(|round| round.reached)),
+                notes::counts(all.iter().map(|round| round.status.as_str())),
             )
         },
     },
