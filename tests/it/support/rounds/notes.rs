@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::random::Random;
 use super::super::remote::{REF, Remote};
 use super::super::wait::pause;
-use super::super::{BOUND, Client, Repository, checks};
+use super::super::{BOUND, Client, Repository, checks, wait_some};
 
 /// When the owner is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Room {
             assert_eq!(answer["sync"]["status"], "published", "{answer}");
             room.titles.push(title);
         }
-        leave(client);
+        leave(&client);
         room
     }
 
@@ -106,10 +106,10 @@ impl Room {
                 pause(time);
                 id
             }
-            Moment::Kept => self.begun_until(begin, || self.is_kept(&title)),
-            Moment::Committed => self.begun_until(begin, || self.tip_here() != before.0),
+            Moment::Kept => begun_until(begin, || self.is_kept(&title)),
+            Moment::Committed => begun_until(begin, || self.tip_here() != before.0),
             Moment::Arriving | Moment::Taken => {
-                self.begun_until(begin, || self.base("reached").exists())
+                begun_until(begin, || self.base("reached").exists())
             }
         };
         owner.signal(nix::sys::signal::Signal::SIGKILL);
@@ -142,7 +142,9 @@ impl Room {
         // Only after the last byte of its output is it clear that no second answer came.
         writer.inbox().close(BOUND);
         assert_eq!(writer.inbox().count(&id), 1, "answers to the call");
-        heir.map(leave);
+        if let Some(heir) = heir {
+            leave(&heir);
+        }
         Round {
             reached,
             status: sync["status"].as_str().unwrap_or("none").to_owned(),
@@ -196,33 +198,17 @@ impl Room {
         }
     }
 
-    /// Sends the call and looks, without a pause, until it has come to where the kill shall fall.
-    #[track_caller]
-    fn begun_until(&self, begin: impl Fn() -> Value, reached: impl Fn() -> bool) -> Value {
-        let id = begin();
-        let begun = Instant::now();
-        while !reached() {
-            assert!(begun.elapsed() < BOUND, "the write never came so far");
-            thread::yield_now();
-        }
-        id
-    }
-
     /// Sends what is not on the remote, as a person does; whether a lock of the killed push stood in the way there.
     #[track_caller]
     fn publish_the_rest(&self) -> bool {
-        let synced = self.repository.cli(&["sync"]);
-        if synced.status.success() {
+        let Err(said) = sync(&self.repository) else {
             return false;
-        }
+        };
         // Here the remote's part of a push dies with ours, as it does on no other machine.
         let lock = self.remote.path().join(format!("{REF}.lock"));
-        let said = String::from_utf8_lossy(&synced.stderr).into_owned();
         assert!(lock.exists(), "{said}");
         fs::remove_file(lock).unwrap();
-        let again = self.repository.cli(&["sync"]);
-        let said = String::from_utf8_lossy(&again.stderr).into_owned();
-        assert!(again.status.success(), "{said}");
+        sync(&self.repository).unwrap();
         true
     }
 
@@ -306,13 +292,39 @@ pub(crate) fn counts<'a>(words: impl Iterator<Item = &'a str>) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
+/// Sends the call and looks, without a pause, until it has come to where the kill shall fall.
+#[track_caller]
+fn begun_until(begin: impl Fn() -> Value, reached: impl Fn() -> bool) -> Value {
+    let id = begin();
+    let begun = Instant::now();
+    while !reached() {
+        assert!(begun.elapsed() < BOUND, "the write never came so far");
+        thread::yield_now();
+    }
+    id
+}
+
+/// Runs `majordomus sync` as a person does, who types it again where the next server is only starting; otherwise what it
+/// said where it failed.
+#[track_caller]
+pub(super) fn sync(repository: &Repository) -> Result<(), String> {
+    wait_some("a server that has started", BOUND, || {
+        let synced = repository.cli(&["sync"]);
+        let said = String::from_utf8_lossy(&synced.stderr).into_owned();
+        if synced.status.success() {
+            return Some(Ok(()));
+        }
+        (!said.contains("server is starting")).then_some(Err(said))
+    })
+}
+
 fn count(subjects: &[String], title: &str) -> usize {
     let subject = format!("memory: {title}");
     subjects.iter().filter(|one| **one == subject).count()
 }
 
 /// Lets a client go, and its server end.
-fn leave(client: Client) {
+pub(super) fn leave(client: &Client) {
     client.close();
     client.exit();
 }
