@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use support::random::Random;
-use support::rounds::{Times, abort, chaos, kill, mix, notes, storm};
+use support::rounds::{Times, abort, chaos, faults, kill, mix, notes, storm};
 
 /// What was asked for.
 struct Asked {
@@ -156,12 +156,26 @@ const SCENARIOS: &[Scenario] = &[
                 all.push(room.round(round));
             }
             room.close();
-            let locked = all.iter().filter(|round| round.remote_locked).count();
-            format!(
-                "at the kill: {}; answered: {}; locks left in the remote: {locked}",
-                notes::counts(all.iter().map(|round| round.reached)),
-                notes::counts(all.iter().map(|round| round.status.as_str())),
-            )
+            notes::summary(&all)
+        },
+    },
+    Scenario {
+        name: "faults",
+        promise: "notes are written while remote, disk and processes fail: no answer says more than the remote holds, and in the end it holds all of them once",
+        short: 10,
+        run: |&Asked { rounds, .. }, seed| {
+            let is_long = rounds > 10;
+            let patience = if is_long {
+                faults::Patience::Full
+            } else {
+                faults::Patience::None
+            };
+            let mut faults = faults::Faults::open(seed, patience);
+            for round in 0..rounds {
+                progress("faults", round, rounds);
+                faults.round(round);
+            }
+            faults.close()
         },
     },
     Scenario {

@@ -65,17 +65,7 @@ impl Remote {
 
     /// A checkout with this remote, whose notes are not shared yet.
     pub(crate) fn clone_of(&self) -> Repository {
-        self.clone_by(&self.path().display().to_string())
-    }
-
-    /// The same, where the user's configuration leads to the remote by another address.
-    pub(crate) fn clone_by(&self, address: &str) -> Repository {
-        let repository = Repository::new();
-        let lead = format!("url.{address}.insteadOf");
-        repository.git(&["config", "user.name", "Ann"]);
-        repository.git(&["config", &lead, URL]);
-        repository.git(&["remote", "add", "origin", URL]);
-        repository
+        clone_by(&self.path().display().to_string())
     }
 
     /// A checkout with this remote, whose notes are shared.
@@ -84,6 +74,16 @@ impl Remote {
         share(&repository);
         repository
     }
+}
+
+/// A checkout whose remote is at this address, whose notes are not shared yet.
+pub(crate) fn clone_by(address: &str) -> Repository {
+    let repository = Repository::new();
+    let lead = format!("url.{address}.insteadOf");
+    repository.git(&["config", "user.name", "Ann"]);
+    repository.git(&["config", &lead, URL]);
+    repository.git(&["remote", "add", "origin", URL]);
+    repository
 }
 
 /// Agrees that notes go to the remote.

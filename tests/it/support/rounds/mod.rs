@@ -4,6 +4,7 @@
 
 pub(crate) mod abort;
 pub(crate) mod chaos;
+pub(crate) mod faults;
 pub(crate) mod kill;
 pub(crate) mod mix;
 pub(crate) mod notes;

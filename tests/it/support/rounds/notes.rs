@@ -282,8 +282,18 @@ impl Room {
     }
 }
 
+/// What some rounds came to.
+pub(crate) fn summary(rounds: &[Round]) -> String {
+    let locked = rounds.iter().filter(|round| round.remote_locked).count();
+    format!(
+        "at the kill: {}; answered: {}; locks left in the remote: {locked}",
+        counts(rounds.iter().map(|round| round.reached)),
+        counts(rounds.iter().map(|round| round.status.as_str())),
+    )
+}
+
 /// How often each word came.
-pub(crate) fn counts<'a>(words: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn counts<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut all = BTreeMap::<&str, usize>::new();
     for word in words {
         *all.entry(word).or_default() += 1;
