@@ -178,10 +178,9 @@ async fn remember(services: Services, call: Call) -> Answer {
     answer(&Remembered::of(&kept, &outcome))
 }
 
-/// Commits what waits. It is safe as it is, so who cannot commit it says so in the log, and the next write tries again.
+/// Commits what waits. It is safe as it is, so who cannot commit it says so in the log, and the next call tries again.
 async fn commit(services: &Services) {
-    let committed = services.memory.write(|team, _| team.commit()).await;
-    if let Err(error) = committed {
+    if let Err(error) = services.memory.commit().await {
         tracing::warn!(error = %crate::floor::error::Chain(&error), "a note is saved, and could not be committed");
     }
 }

@@ -34,6 +34,8 @@ enum Fault {
     Host(Manner),
     /// No file of the owner's, and of the gits that it starts, may grow past so many bytes.
     Full(usize),
+    /// No object can be written or read: nothing is committed.
+    NoObjects,
     /// The repository of the notes is removed.
     Lost,
     /// The owner is killed after so many thousandths of the time that a write takes.
@@ -51,6 +53,7 @@ impl Fault {
             Self::Host(Manner::CutAfter(_) | Manner::CutBefore) => "cut",
             Self::Host(_) => "refuse",
             Self::Full(_) => "full disk",
+            Self::NoObjects => "no objects",
             Self::Lost => "lost",
             Self::Kill(_) => "kill",
         }
@@ -136,6 +139,7 @@ impl Faults {
         let (owner, writer) = self.clones[which].parties();
         match fault {
             Fault::Full(bytes) => limit(owner, &bytes.to_string()),
+            Fault::NoObjects => self.clones[which].block_objects(),
             Fault::Lost => fs::remove_dir_all(self.clones[which].library()).unwrap(),
             _ => {}
         }
@@ -161,6 +165,9 @@ impl Faults {
         let status = compare(fault, &title, &answer, there);
         let is_unheard = there && status != "published";
         self.end(fault, owner);
+        if fault == Fault::NoObjects {
+            self.clones[which].free_objects();
+        }
         if checks::failed(&answer) {
             self.refused.push(title);
         } else {
@@ -218,7 +225,7 @@ impl Faults {
     }
 
     fn draw(&mut self) -> Fault {
-        match self.random.below(11) {
+        match self.random.below(12) {
             0 => Fault::Nothing,
             1 => Fault::Reject,
             2 => Fault::Slow(200 + self.random.below(1800)),
@@ -233,6 +240,7 @@ impl Faults {
             7 => Fault::Full(0),
             8 => Fault::Full(self.random.below(256 * 1024)),
             9 => Fault::Lost,
+            10 => Fault::NoObjects,
             _ => Fault::Kill(self.random.below(1300)),
         }
     }
@@ -324,6 +332,19 @@ impl Clone {
             self.clients.push(client);
         }
         self.repository.ready();
+    }
+
+    /// Puts a file in the place of the objects; root, too, can then write none.
+    fn block_objects(&self) {
+        let (objects, aside) = (self.library().join("objects"), self.library().join("aside"));
+        fs::rename(&objects, aside).unwrap();
+        fs::write(objects, "").unwrap();
+    }
+
+    fn free_objects(&self) {
+        let (objects, aside) = (self.library().join("objects"), self.library().join("aside"));
+        fs::remove_file(&objects).unwrap();
+        fs::rename(aside, objects).unwrap();
     }
 
     fn library(&self) -> PathBuf {
