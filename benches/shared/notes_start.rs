@@ -20,9 +20,9 @@ pub(crate) fn measure(arguments: &Arguments) -> Outcome<()> {
         sharing(&arguments.binary, &team(full.path(), size)?)?,
     ];
     for checkout in &checkouts {
-        checkout.run(&arguments.binary, &["sync"])?;
-        // Indexed, as in a checkout that is worked in.
+        // Fetched and indexed, as in a checkout that is worked in.
         let mut client = checkout.open(&arguments.binary, &[])?;
+        checkout.run(&arguments.binary, &["sync"])?;
         client.verify(&recall("parser limit"))?;
         client.finish()?;
     }

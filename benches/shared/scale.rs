@@ -45,10 +45,10 @@ fn among(arguments: &Arguments, size: usize) -> Outcome<()> {
         std::fs::remove_dir_all(&clone)?;
 
         let checkout = sharing(&arguments.binary, &team)?;
+        let mut client = checkout.open(&arguments.binary, &[])?;
         let begun = Instant::now();
         checkout.run(&arguments.binary, &["sync"])?;
         fetched.add_round(vec![begun.elapsed()]);
-        let mut client = checkout.open(&arguments.binary, &[])?;
         let begun = Instant::now();
         client.verify(&recall("parser limit"))?;
         indexed.add_round(vec![begun.elapsed()]);
