@@ -38,7 +38,15 @@ fn among(arguments: &Arguments, size: usize) -> Outcome<()> {
         let begun = Instant::now();
         lines(
             folder.path(),
-            &["clone", "-q", "--mirror", &shown(&team), &shown(&clone)],
+            &[
+                "clone",
+                "-q",
+                "--mirror",
+                // Copied as over a network: git would link the files of a folder.
+                "--no-local",
+                &shown(&team),
+                &shown(&clone),
+            ],
             "",
         )?;
         cloned.add_round(vec![begun.elapsed()]);
