@@ -1,7 +1,7 @@
 //! What a shared server costs, and what its death costs, each beside the least program that could do the same.
 //!
 //! `cargo bench --bench shared -- [MEASURE…] [--rounds N] [--seed S] [--smoke] [--binary PATH]`, where a measure is
-//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd`, `takeover`, `notes` or `retrieval`; all of them without one.
+//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd`, `takeover`, `notes`, `notes-start`, `scale` or `retrieval`; all of them without one.
 //!
 //! A *floor* is the least program that could do the same: the bench starts itself again as one, so that floor and
 //! product are measured in one run, under the same load, by the same client code. Measures are interleaved in an
@@ -21,8 +21,10 @@ mod calls;
 mod crowd;
 mod memory;
 mod notes;
+mod notes_start;
 mod opening;
 mod retrieval;
+mod scale;
 mod starts;
 mod streams;
 mod takeover;
@@ -42,7 +44,7 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
 
 type Measure = fn(&Arguments) -> Outcome<()>;
 
-const MEASURES: [(&str, Measure); 9] = [
+const MEASURES: [(&str, Measure); 11] = [
     ("calls", calls::measure),
     ("streams", streams::measure),
     ("starts", starts::measure),
@@ -52,6 +54,8 @@ const MEASURES: [(&str, Measure); 9] = [
     ("takeover", takeover::measure),
     ("notes", notes::measure),
     ("retrieval", retrieval::measure_all),
+    ("notes-start", notes_start::measure),
+    ("scale", scale::measure),
 ];
 
 fn main() -> Outcome<()> {

@@ -2,7 +2,7 @@
 //! finding notes again, among few and among many.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use crate::figures::{Order, Samples, Unit};
 
 /// What the remote is called; the configuration leads from there to a folder.
 const URL: &str = "https://git.example.org/team/code.git";
-const REF: &str = "refs/majordomus/memory";
+pub(crate) const REF: &str = "refs/majordomus/memory";
 /// What notes are about.
 const WORDS: [&str; 24] = [
     "parser", "limit", "deploy", "queue", "token", "board", "lease", "retry", "cache", "index",
@@ -61,11 +61,7 @@ fn among(arguments: &Arguments, size: usize) -> Outcome<()> {
         git(&by_hand, &["config", key, value])?;
     }
 
-    let checkout = Checkout::new()?;
-    let lead = format!("url.{}.insteadOf", shown(&team));
-    git(checkout.root(), &["config", &lead, URL])?;
-    git(checkout.root(), &["remote", "add", "origin", URL])?;
-    checkout.run(&arguments.binary, &["notes", "share", "--yes"])?;
+    let checkout = sharing(&arguments.binary, &team)?;
     let mut client = checkout.open(&arguments.binary, &[])?;
     let begun = Instant::now();
     checkout.run(&arguments.binary, &["sync"])?;
@@ -139,6 +135,26 @@ fn among(arguments: &Arguments, size: usize) -> Outcome<()> {
     Ok(())
 }
 
+/// A checkout whose notes go to a bare repository.
+pub(crate) fn sharing(binary: &Path, team: &Path) -> Outcome<Checkout> {
+    let checkout = Checkout::new()?;
+    let lead = format!("url.{}.insteadOf", shown(team));
+    git(checkout.root(), &["config", &lead, URL])?;
+    git(checkout.root(), &["remote", "add", "origin", URL])?;
+    checkout.run(binary, &["notes", "share", "--yes"])?;
+    Ok(checkout)
+}
+
+/// A bare repository with so many notes in one commit.
+pub(crate) fn team(folder: &Path, size: usize) -> Outcome<PathBuf> {
+    let team = folder.join("team.git");
+    git(folder, &["init", "-q", "--bare", &shown(&team)])?;
+    if size > 0 {
+        fill(&team, REF, size)?;
+    }
+    Ok(team)
+}
+
 fn write_by_hand(checkout: &Path, number: usize) -> Outcome<Duration> {
     let (path, text) = note(number);
     let begun = Instant::now();
@@ -194,13 +210,13 @@ fn pick(order: &mut Order) -> &'static str {
     WORDS[order.below(WORDS.len())]
 }
 
-fn remember(title: &str) -> String {
+pub(crate) fn remember(title: &str) -> String {
     format!(
         "\"method\":\"tools/call\",\"params\":{{\"name\":\"majordomus_remember\",\"arguments\":{{\"title\":\"{title}\"}}}}"
     )
 }
 
-fn recall(text: &str) -> String {
+pub(crate) fn recall(text: &str) -> String {
     format!(
         "\"method\":\"tools/call\",\"params\":{{\"name\":\"majordomus_recall\",\"arguments\":{{\"query\":\"{text}\"}}}}"
     )
@@ -210,7 +226,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn command(folder: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut git = Command::new("git");
     git.args(arguments)
         .current_dir(folder)
@@ -219,7 +235,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     git
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> Outcome<()> {
+pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Outcome<()> {
     let output = command(folder, arguments).output()?;
     if output.status.success() {
         return Ok(());

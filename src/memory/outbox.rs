@@ -395,6 +395,10 @@ impl Outbox {
     /// # Errors
     /// Where the file cannot be written.
     pub fn begin_again(&mut self) -> Result<(), OutboxError> {
+        // To find that nothing was lost makes nothing.
+        if self.is_absent() {
+            return Ok(());
+        }
         self.0.with(|connection| {
             connection.execute("UPDATE write SET state = 0 WHERE state = 1", [])?;
             Ok(())

@@ -273,6 +273,25 @@ fn a_write_that_its_owner_dies_of_is_there_once() {
     assert_eq!(subjects, expected);
 }
 
+/// A note that is saved and could not be committed is found as soon as it can be, and not only after the next write.
+#[test]
+fn a_note_whose_commit_failed_is_found_all_the_same() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    remember(&client, "before");
+    let library = repository.root().join(".git/majordomus/memory.git");
+    let (objects, aside) = (library.join("objects"), library.join("aside"));
+    fs::rename(&objects, &aside).unwrap();
+    fs::write(&objects, "").unwrap();
+    let answer = remember(&client, "meanwhile");
+    assert_eq!(answer["status"], "active", "{answer}");
+    fs::remove_file(&objects).unwrap();
+    fs::rename(&aside, &objects).unwrap();
+    assert_eq!(recall(&client, "meanwhile"), ["meanwhile"]);
+    let subjects = git(&repository, &["log", "--format=%s", REF]);
+    assert_eq!(subjects, "memory: meanwhile\nmemory: before\n");
+}
+
 #[test]
 fn where_there_is_no_git_notes_stay_in_the_folder_of_the_state() {
     let repository = Repository::without_git();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::rounds::{Times, abort, chaos, kill, mix, storm};
+use crate::support::rounds::{Times, abort, chaos, faults, kill, mix, notes, storm};
 use crate::support::{Client, Repository, checks, frames};
 
 /// Guards I1.
@@ -101,4 +101,23 @@ fn every_request_has_one_answer_and_one_effect_through_kills_freezes_and_removed
     for number in 0..2 {
         println!("{:?}", chaos.round(number));
     }
+}
+
+/// Guards I6.
+#[test]
+fn a_note_is_written_and_published_once_whenever_its_owner_is_killed() {
+    let mut room = notes::Room::open(2);
+    let rounds: Vec<_> = (0..10).map(|number| room.round(number)).collect();
+    room.close();
+    println!("{}", notes::summary(&rounds));
+}
+
+/// Guards M1: no answer says more of a note than the remote holds at that moment, and no note is lost.
+#[test]
+fn what_is_said_of_a_note_is_true_whatever_fails() {
+    let mut faults = faults::Faults::open(5, faults::Patience::None);
+    for number in 0..15 {
+        println!("{}", faults.round(number));
+    }
+    println!("{}", faults.close());
 }

@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use support::random::Random;
-use support::rounds::{Times, abort, chaos, kill, mix, storm};
+use support::rounds::{Times, abort, chaos, faults, kill, mix, notes, storm};
 
 /// What was asked for.
 struct Asked {
@@ -142,6 +142,40 @@ const SCENARIOS: &[Scenario] = &[
                 total.unanswered,
                 acts.collect::<Vec<_>>().join(", ")
             )
+        },
+    },
+    Scenario {
+        name: "notes",
+        promise: "kill -9 of the owner at any moment of a write of a note: one answer, one commit, published once",
+        short: 6,
+        run: |&Asked { rounds, .. }, seed| {
+            let mut room = notes::Room::open(seed);
+            let mut all = Vec::new();
+            for round in 0..rounds {
+                progress("notes", round, rounds);
+                all.push(room.round(round));
+            }
+            room.close();
+            notes::summary(&all)
+        },
+    },
+    Scenario {
+        name: "faults",
+        promise: "notes are written while remote, disk and processes fail: no answer says more than the remote holds, and in the end it holds all of them once",
+        short: 10,
+        run: |&Asked { rounds, .. }, seed| {
+            let is_long = rounds > 10;
+            let patience = if is_long {
+                faults::Patience::Full
+            } else {
+                faults::Patience::None
+            };
+            let mut faults = faults::Faults::open(seed, patience);
+            for round in 0..rounds {
+                progress("faults", round, rounds);
+                faults.round(round);
+            }
+            faults.close()
         },
     },
     Scenario {

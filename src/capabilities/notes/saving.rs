@@ -93,8 +93,7 @@ impl Writer {
             State::Waiting | State::Committed | State::Published => {}
         }
         // It is safe: what follows only says how far it has come.
-        let committed = services.memory.write(|team, _| team.commit()).await;
-        if let Err(error) = committed {
+        if let Err(error) = services.memory.commit().await {
             tracing::warn!(error = %Chain(&error), "a note is saved, and could not be committed");
         }
         match services.memory.sync() {

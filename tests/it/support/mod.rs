@@ -15,6 +15,7 @@ pub(crate) mod client;
 pub(crate) mod command;
 pub(crate) mod confine;
 pub(crate) mod frames;
+pub(crate) mod host;
 pub(crate) mod http;
 pub(crate) mod inbox;
 pub(crate) mod launch;

@@ -1,17 +1,19 @@
-//! A team's remote: a bare repository on disk, which the user's configuration leads to from an address of a host.
+//! The team's remote: a bare repository on disk, and checkouts that have it as their own remote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::build;
 use super::command::{hermetic, succeed};
-use super::{Repository, build};
+use super::repository::Repository;
 
-/// The team's ref.
+/// Where the team's notes are, here and there.
 pub(crate) const REF: &str = "refs/majordomus/memory";
 /// What the team calls its remote; the user's own configuration leads from there to a folder.
-pub(crate) const URL: &str = "https://git.example.org/team/code.git";
+const URL: &str = "https://git.example.org/team/code.git";
 
 /// A bare repository that clones share.
+#[derive(Debug)]
 pub(crate) struct Remote {
     folder: tempfile::TempDir,
 }
@@ -27,6 +29,7 @@ impl Remote {
         remote
     }
 
+    /// The folder in which it lies; the test may put its own files there.
     pub(crate) fn base(&self) -> &Path {
         self.folder.path()
     }
@@ -47,8 +50,13 @@ impl Remote {
         log.lines().map(str::to_owned).collect()
     }
 
+    /// Makes a script the hook that may refuse a push.
     pub(crate) fn hook(&self, text: &str) {
-        build::executable(&self.path().join("hooks/pre-receive"), text);
+        self.hook_named("pre-receive", text);
+    }
+
+    pub(crate) fn hook_named(&self, name: &str, text: &str) {
+        build::executable(&self.path().join("hooks").join(name), text);
     }
 
     pub(crate) fn without_hook(&self) {
@@ -57,18 +65,29 @@ impl Remote {
 
     /// A checkout with this remote, whose notes are not shared yet.
     pub(crate) fn clone_of(&self) -> Repository {
-        let repository = Repository::new();
-        let lead = format!("url.{}.insteadOf", self.path().display());
-        repository.git(&["config", "user.name", "Ann"]);
-        repository.git(&["config", &lead, URL]);
-        repository.git(&["remote", "add", "origin", URL]);
-        repository
+        clone_by(&self.path().display().to_string())
     }
 
-    /// The same, whose notes are shared.
+    /// A checkout with this remote, whose notes are shared.
     pub(crate) fn sharing(&self) -> Repository {
         let repository = self.clone_of();
-        succeed(&mut repository.command(&["notes", "share", "--yes"]));
+        share(&repository);
         repository
     }
+}
+
+/// A checkout whose remote is at this address, whose notes are not shared yet.
+pub(crate) fn clone_by(address: &str) -> Repository {
+    let repository = Repository::new();
+    let lead = format!("url.{address}.insteadOf");
+    repository.git(&["config", "user.name", "Ann"]);
+    repository.git(&["config", &lead, URL]);
+    repository.git(&["remote", "add", "origin", URL]);
+    repository
+}
+
+/// Agrees that notes go to the remote.
+#[track_caller]
+pub(crate) fn share(repository: &Repository) {
+    succeed(&mut repository.command(&["notes", "share", "--yes"]));
 }

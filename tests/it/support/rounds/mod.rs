@@ -4,8 +4,10 @@
 
 pub(crate) mod abort;
 pub(crate) mod chaos;
+pub(crate) mod faults;
 pub(crate) mod kill;
 pub(crate) mod mix;
+pub(crate) mod notes;
 pub(crate) mod storm;
 
 use std::time::Duration;
