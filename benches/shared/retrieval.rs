@@ -1,8 +1,11 @@
 //! How well notes are found among few and many, beside a plain full-text table and counting words, and what a question takes.
 
+use std::time::Instant;
+
 use crate::Outcome;
 use crate::arguments::Arguments;
-use crate::gate::{Grep, Plain, Product, Team, measure, table};
+use crate::figures::Unit;
+use crate::gate::{Grep, Plain, Product, Team, measure, table, twins};
 
 /// Prints a table for each number of notes.
 pub(crate) fn measure_all(arguments: &Arguments) -> Outcome<()> {
@@ -24,6 +27,16 @@ pub(crate) fn measure_all(arguments: &Arguments) -> Outcome<()> {
         let asked = team.questions.len();
         println!("\n{size} notes, {asked} questions (aim p99 10)");
         println!("{}", table(&scores));
+        let begun = Instant::now();
+        let twins = twins(&mut product, &team.notes);
+        let each = begun.elapsed() / u32::try_from(2 * twins.asked.max(1))?;
+        println!(
+            "of {} notes {} are named when reworded, {} told of another one; {} ms each",
+            twins.asked,
+            twins.named,
+            twins.alarms,
+            Unit::Millis.show(each)
+        );
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ mod search;
 mod typos;
 mod words;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use gix_hash::ObjectId;
@@ -43,7 +44,7 @@ CREATE INDEX by_newer ON supersedes (newer);
 CREATE INDEX by_note ON about (note);
 CREATE VIRTUAL TABLE words USING fts5 (title, tags, paths, body, content='', contentless_delete=1,
     tokenize='unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
+CREATE TABLE spelling (word TEXT PRIMARY KEY) WITHOUT ROWID;
 "],
     durable: false,
     damaged_kept: 1,
@@ -149,8 +150,9 @@ impl Index {
             };
             // Ids grow with time, and a later number is a newer note, as far as they come together.
             changed.sort_by_key(|difference| place::parse(&difference.path).map(|(_, id)| id));
+            let mut spelled = HashSet::new();
             for difference in &changed {
-                take(&tx, library, difference)?;
+                take(&tx, library, difference, &mut spelled)?;
             }
             tx.execute("DELETE FROM at", [])?;
             tx.execute("INSERT INTO at (tip) VALUES (?1)", [tip.to_string()])?;
@@ -236,6 +238,7 @@ fn stands_at(connection: &Connection) -> rusqlite::Result<Option<ObjectId>> {
 fn clear(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute_batch(
         "DELETE FROM note; DELETE FROM supersedes; DELETE FROM about; DELETE FROM likeness; DELETE FROM at;
+         DELETE FROM spelling;
          INSERT INTO words (words) VALUES ('delete-all');",
     )
 }
@@ -245,6 +248,7 @@ fn take(
     tx: &Transaction<'_>,
     library: &Library,
     difference: &Difference,
+    spelled: &mut HashSet<String>,
 ) -> Result<(), IndexError> {
     let Some((kind, id)) = place::parse(&difference.path) else {
         return Ok(());
@@ -271,7 +275,7 @@ fn take(
     };
     if let Some(bytes) = bytes {
         let (note, _) = Note::parse(kind, id, &bytes);
-        put(tx, &note, &difference.path)?;
+        put(tx, &note, &difference.path, spelled)?;
     }
     Ok(())
 }
@@ -289,7 +293,12 @@ fn forget(tx: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn put(tx: &Transaction<'_>, note: &Note, path: &str) -> rusqlite::Result<()> {
+fn put(
+    tx: &Transaction<'_>,
+    note: &Note,
+    path: &str,
+    spelled: &mut HashSet<String>,
+) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO note (id, path, kind, status, title) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -304,16 +313,19 @@ fn put(tx: &Transaction<'_>, note: &Note, path: &str) -> rusqlite::Result<()> {
     let likeness = Likeness::of(note);
     tx.prepare_cached("INSERT INTO likeness (note, strict, said) VALUES (?1, ?2, ?3)")?
         .execute(params![number, likeness.strict, likeness.bytes()])?;
+    let texts = [
+        &note.title,
+        &note.tags.join(" "),
+        &note.paths.join(" "),
+        &note.body,
+    ]
+    .map(|text| words::of(text));
+    let [title, tags, paths, body] = texts.each_ref().map(|words| words.join(" "));
     tx.prepare_cached(
         "INSERT INTO words (rowid, title, tags, paths, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
-    .execute(params![
-        number,
-        words::of(&note.title).join(" "),
-        words::of(&note.tags.join(" ")).join(" "),
-        words::of(&note.paths.join(" ")).join(" "),
-        words::of(&note.body).join(" "),
-    ])?;
+    .execute(params![number, title, tags, paths, body])?;
+    typos::keep(tx, texts.iter().flatten(), spelled)?;
     for older in &note.supersedes {
         tx.prepare_cached("INSERT OR IGNORE INTO supersedes (older, newer) VALUES (?1, ?2)")?
             .execute(params![older.to_string(), number])?;

@@ -4,7 +4,7 @@
 
 mod gate;
 
-use gate::{Grep, Plain, Product, Team, measure, table};
+use gate::{Grep, Plain, Product, Team, measure, table, twins};
 
 #[test]
 fn a_thousand_notes_are_found_and_better_than_by_the_ways_that_cost_nothing() {
@@ -42,4 +42,14 @@ fn a_thousand_notes_are_found_and_better_than_by_the_ways_that_cost_nothing() {
             }
         }
     }
+}
+
+#[test]
+fn a_reworded_note_is_told_of_the_first_one_and_another_fact_seldom_of_any() {
+    let team = Team::new(1000, 3);
+    let folder = tempfile::tempdir().unwrap();
+    let mut product = Product::new(folder.path(), &team.notes);
+    let twins = twins(&mut product, &team.notes);
+    assert!(twins.named * 10 >= twins.asked * 7, "{twins:?}");
+    assert!(twins.alarms * 50 <= twins.asked, "{twins:?}");
 }

@@ -3,9 +3,10 @@
 //! The rarest words find the notes ([`BUDGET`]); the others only say which of these come first. A note that has nothing of a
 //! question but words that stand in many notes, and few of its words, is no answer to it ([`SHARE`]).
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::words::{self, Wanted};
 use super::{HIT, Hit, IndexError, Question, about, hit, typos};
@@ -32,6 +33,8 @@ const FEW: f64 = 3.0;
 struct Term {
     /// An expression of FTS5; empty where nothing is like the word.
     expression: String,
+    /// One for what begins like the word; empty where that was looked for already, or the word is too short.
+    wider: String,
     /// In how many notes it stands, up to [`BUDGET`].
     notes: usize,
     /// What it tells: much where few notes have it.
@@ -55,13 +58,12 @@ pub(super) fn ranked(
 ) -> Result<Vec<Hit>, IndexError> {
     about::remember(connection, question.paths)?;
     let wanted = words::asked(question.text);
-    let exact = look_up(connection, &wanted, as_written)?;
-    let hits = find(connection, exact, question)?;
-    if hits.len() >= THIN.min(question.limit) {
+    let mut terms = look_up(connection, &wanted)?;
+    let hits = find(connection, &terms, question)?;
+    if hits.len() >= THIN.min(question.limit) || !widen(connection, &mut terms)? {
         return Ok(hits);
     }
-    let beginnings = look_up(connection, &wanted, beginning)?;
-    let more = find(connection, beginnings, question)?;
+    let more = find(connection, &terms, question)?;
     let mut all = hits;
     for hit in more {
         if !all.contains(&hit) {
@@ -93,21 +95,18 @@ fn any(words: &[String]) -> String {
     quoted.join(" OR ")
 }
 
-/// Looks for each word as it is spelled, then for what begins like it, then for what it may be mistyped for.
-fn look_up(
-    connection: &Connection,
-    wanted: &[Wanted],
-    spelled: fn(&Wanted) -> String,
-) -> rusqlite::Result<Vec<Term>> {
+/// Looks for each word as it is written, then for what begins like it, then for what it may be mistyped for.
+fn look_up(connection: &Connection, wanted: &[Wanted]) -> rusqlite::Result<Vec<Term>> {
     let newest: i64 = connection
         .prepare_cached("SELECT coalesce(max(number), 0) FROM note")?
         .query_row([], |row| row.get(0))?;
     let mut terms = Vec::with_capacity(wanted.len());
     for each in wanted {
-        let mut expression = spelled(each);
+        let mut expression = as_written(each);
         let mut notes = count(connection, &expression)?;
+        let mut wider = beginning(each);
         if notes == 0 && !each.spare {
-            expression = beginning(each);
+            expression = std::mem::take(&mut wider);
             notes = count(connection, &expression)?;
         }
         if notes == 0 && !each.spare {
@@ -119,6 +118,7 @@ fn look_up(
             let share = standing(connection, &expression, notes, newest)?;
             terms.push(Term {
                 expression,
+                wider,
                 notes,
                 weight: (1.0 + all / (share + 0.5)).ln(),
                 rare: share <= FEW.max(all * RARE),
@@ -126,6 +126,23 @@ fn look_up(
         }
     }
     Ok(terms)
+}
+
+/// Makes what begins like a word count for it, too. Says whether that is more than was looked for.
+fn widen(connection: &Connection, terms: &mut [Term]) -> rusqlite::Result<bool> {
+    let mut widened = false;
+    for term in terms {
+        if term.wider.is_empty() {
+            continue;
+        }
+        let notes = count(connection, &term.wider)?;
+        if notes > term.notes {
+            term.expression = std::mem::take(&mut term.wider);
+            term.notes = notes;
+            widened = true;
+        }
+    }
+    Ok(widened)
 }
 
 /// In how many notes an expression stands, up to [`BUDGET`].
@@ -167,17 +184,16 @@ fn number(notes: i64) -> f64 {
 /// The notes that match, in their order. No words match nothing, but paths do.
 fn find(
     connection: &Connection,
-    mut terms: Vec<Term>,
+    terms: &[Term],
     question: &Question<'_>,
 ) -> rusqlite::Result<Vec<Hit>> {
     let whole: f64 = terms.iter().map(|term| term.weight).sum();
-    let within = choose(&mut terms);
-    let (chosen, common) = terms.split_at(within);
-    let expression = joined(chosen);
-    let from = first_of(connection, chosen)?;
+    let (chosen, common) = choose(terms);
+    let expression = joined(&chosen);
+    let from = first_of(connection, &chosen)?;
 
     let mut shares: HashMap<i64, Share> = HashMap::new();
-    for term in chosen {
+    for term in &chosen {
         for note in notes_with(connection, &term.expression, from)? {
             let share = shares.entry(note).or_default();
             share.weight += term.weight;
@@ -195,7 +211,7 @@ fn find(
     let untold: f64 = common.iter().skip(COMMON).map(|term| term.weight).sum();
     let least = (whole - untold) * SHARE;
 
-    let mut rows = candidates(connection, &expression, from, question.kind)?;
+    let mut rows = candidates(connection, &expression, from)?;
     rows.retain(|row| {
         let share = shares.get(&row.number);
         row.asked || share.is_some_and(|share| share.rare || share.weight >= least)
@@ -203,34 +219,62 @@ fn find(
     for row in &mut rows {
         row.score -= shares.get(&row.number).map_or(0.0, |share| share.added);
     }
-    rows.sort_by(|one, other| {
-        let key = |row: &Row| (row.hit.superseded, !row.asked);
-        key(one)
-            .cmp(&key(other))
-            .then(one.score.total_cmp(&other.score))
-            .then(other.hit.id.cmp(&one.hit.id))
-    });
-    rows.truncate(question.limit);
-    Ok(rows.into_iter().map(|row| row.hit).collect())
+    rows.sort_by(Row::rank);
+    best(connection, &rows, question)
 }
 
-/// Leaves the terms that stand in any note, the rarest first. Answers how many of them stand in [`BUDGET`] notes together,
-/// and one at least where there is one.
-fn choose(terms: &mut Vec<Term>) -> usize {
-    terms.retain(|term| term.notes > 0);
-    terms.sort_by_key(|term| term.notes);
+/// The first notes of those that are in order, those last of which another one took the place.
+fn best(
+    connection: &Connection,
+    rows: &[Row],
+    question: &Question<'_>,
+) -> rusqlite::Result<Vec<Hit>> {
+    let sql = format!("SELECT {HIT} FROM note WHERE number = ?1 AND (?2 IS NULL OR kind = ?2)");
+    let mut look = connection.prepare_cached(&sql)?;
+    let kind = question.kind.map(Kind::as_str);
+    let mut found: Vec<(&Row, Hit)> = Vec::new();
+    let mut standing = 0;
+    for row in rows {
+        let last = found.last().map(|(row, _)| row);
+        // Of those that fit as well as the last one the newest counts, so all of them are read.
+        if standing >= question.limit && last.is_some_and(|last| last.rank(row).is_ne()) {
+            break;
+        }
+        let hit = look.query_row(params![row.number, kind], hit).optional()?;
+        if let Some(hit) = hit {
+            standing += usize::from(!hit.superseded);
+            found.push((row, hit));
+        }
+    }
+    found.sort_by(|(one, first), (other, second)| {
+        first
+            .superseded
+            .cmp(&second.superseded)
+            .then(one.rank(other))
+            .then(second.id.cmp(&first.id))
+    });
+    found.truncate(question.limit);
+    Ok(found.into_iter().map(|(_, hit)| hit).collect())
+}
+
+/// Of the terms that stand in any note the rarest, as many as stand in [`BUDGET`] notes together, and one at least where
+/// there is one; and the others, the rarest first.
+fn choose(terms: &[Term]) -> (Vec<&Term>, Vec<&Term>) {
+    let mut chosen: Vec<&Term> = terms.iter().filter(|term| term.notes > 0).collect();
+    chosen.sort_by_key(|term| term.notes);
     let mut left = BUDGET;
     let mut within = 0;
-    while let Some(term) = terms.get(within)
+    while let Some(term) = chosen.get(within)
         && (within == 0 || term.notes <= left)
     {
         left = left.saturating_sub(term.notes);
         within += 1;
     }
-    within
+    let common = chosen.split_off(within);
+    (chosen, common)
 }
 
-fn joined(terms: &[Term]) -> String {
+fn joined(terms: &[&Term]) -> String {
     let expressions: Vec<&str> = terms.iter().map(|term| term.expression.as_str()).collect();
     expressions.join(" OR ")
 }
@@ -246,18 +290,18 @@ pub(super) fn rarest(
         let notes = count(connection, &expression)?;
         terms.push(Term {
             expression,
+            wider: String::new(),
             notes,
             weight: 0.0,
             rare: false,
         });
     }
-    let within = choose(&mut terms);
-    let chosen = &terms[..within];
-    Ok((joined(chosen), first_of(connection, chosen)?))
+    let (chosen, _) = choose(&terms);
+    Ok((joined(&chosen), first_of(connection, &chosen)?))
 }
 
 /// The number of the note from which on: of a word that stands in too many, the newest notes count.
-fn first_of(connection: &Connection, chosen: &[Term]) -> rusqlite::Result<i64> {
+fn first_of(connection: &Connection, chosen: &[&Term]) -> rusqlite::Result<i64> {
     match chosen {
         [term] if term.notes >= BUDGET => connection
             .prepare_cached(
@@ -278,7 +322,6 @@ fn notes_with(connection: &Connection, expression: &str, from: i64) -> rusqlite:
 
 /// A note that may be an answer.
 struct Row {
-    hit: Hit,
     number: i64,
     /// Whether it is about the question's paths.
     asked: bool,
@@ -286,32 +329,30 @@ struct Row {
     score: f64,
 }
 
-fn candidates(
-    connection: &Connection,
-    expression: &str,
-    from: i64,
-    kind: Option<Kind>,
-) -> rusqlite::Result<Vec<Row>> {
-    let found = if expression.is_empty() {
-        "SELECT note AS number, 0.0 AS score FROM temp.asked WHERE ?1 = '' AND note >= ?3"
-            .to_owned()
+impl Row {
+    /// Less where it comes first.
+    fn rank(&self, other: &Self) -> Ordering {
+        let asked = other.asked.cmp(&self.asked);
+        asked.then(self.score.total_cmp(&other.score))
+    }
+}
+
+fn candidates(connection: &Connection, expression: &str, from: i64) -> rusqlite::Result<Vec<Row>> {
+    let sql = if expression.is_empty() {
+        "SELECT note, 1, 0.0 FROM temp.asked WHERE ?1 = '' AND note >= ?2".to_owned()
     } else {
         format!(
-            "SELECT rowid AS number, bm25(words, {WEIGHTS}) AS score FROM words
-             WHERE words MATCH ?1 AND rowid >= ?3"
+            "SELECT rowid, rowid IN (SELECT note FROM temp.asked), bm25(words, {WEIGHTS}) FROM words
+             WHERE words MATCH ?1 AND rowid >= ?2"
         )
     };
     connection
-        .prepare_cached(&format!(
-            "SELECT {HIT}, number, number IN (SELECT note FROM temp.asked), score
-             FROM ({found}) AS found JOIN note USING (number) WHERE ?2 IS NULL OR kind = ?2"
-        ))?
-        .query_map(params![expression, kind.map(Kind::as_str), from], |row| {
+        .prepare_cached(&sql)?
+        .query_map(params![expression, from], |row| {
             Ok(Row {
-                hit: hit(row)?,
-                number: row.get(3)?,
-                asked: row.get(4)?,
-                score: row.get(5)?,
+                number: row.get(0)?,
+                asked: row.get(1)?,
+                score: row.get(2)?,
             })
         })?
         .collect()

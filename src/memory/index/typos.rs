@@ -1,40 +1,74 @@
 //! Words of the index that are one edit away from one that nobody wrote.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, params};
 
 /// The shortest word that is taken for a mistyped one, in characters: shorter ones have too many neighbours.
 const SHORTEST: usize = 5;
 /// How many words of the index are looked at.
 const LOOKED_AT: usize = 20_000;
+/// How many words of one transaction are remembered, so that the database need not be asked for each of them.
+const REMEMBERED: usize = 200_000;
 /// How many neighbours are taken.
 const MOST: usize = 4;
 
-/// The words that begin with the same two letters and are one edit away: one letter more, less or other, or two that changed
-/// places. Of a word whose first two letters are wrong nothing is found, since that would be a look at all there are.
+/// The words that are one edit away: one letter more, less or other, or two that changed places. They begin with the first or
+/// the second letter of this one; to find what has another first letter would be a look at all there are.
 pub(super) fn near(connection: &Connection, word: &str) -> rusqlite::Result<Vec<String>> {
     let mistyped: Vec<char> = word.chars().map(fold).collect();
-    let [first, second, ..] = mistyped[..] else {
-        return Ok(Vec::new());
-    };
-    if mistyped.len() < SHORTEST || mistyped.iter().any(|each| each.is_numeric()) {
-        return Ok(Vec::new());
-    }
-    let begin = format!("{first}{second}");
-    let mut statement = connection
-        .prepare_cached("SELECT term FROM vocabulary WHERE term >= ?1 AND term < ?2 LIMIT ?3")?;
-    let end = format!("{begin}\u{10ffff}");
-    let mut rows = statement.query(params![begin, end, LOOKED_AT])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let term: Vec<char> = row.get_ref(0)?.as_str()?.chars().collect();
-        if is_one_edit(&mistyped, &term) {
-            found.push(term.into_iter().collect());
-            if found.len() == MOST {
-                break;
+    if !may_be_mistyped(&mistyped) {
+        return Ok(found);
+    }
+    let mut begins = mistyped[..2].to_vec();
+    begins.dedup();
+    for begin in begins {
+        let mut statement = connection
+            .prepare_cached("SELECT word FROM spelling WHERE word >= ?1 AND word < ?2 LIMIT ?3")?;
+        let end = format!("{begin}\u{10ffff}");
+        let mut rows = statement.query(params![begin.to_string(), end, LOOKED_AT])?;
+        while let Some(row) = rows.next()? {
+            let word = row.get_ref(0)?.as_str()?;
+            let letters: Vec<char> = word.chars().collect();
+            if is_one_edit(&mistyped, &letters) {
+                found.push(word.to_owned());
+                if found.len() == MOST {
+                    return Ok(found);
+                }
             }
         }
     }
     Ok(found)
+}
+
+/// Whether a word is of letters, and of enough of them.
+fn may_be_mistyped(letters: &[char]) -> bool {
+    letters.len() >= SHORTEST && letters.iter().all(|each| each.is_alphabetic())
+}
+
+/// Keeps the spelling of words, each once; `known` are those that were kept in the same transaction. A word stays when its
+/// last note goes: it is then found here, and in no note.
+pub(super) fn keep<'a>(
+    tx: &Connection,
+    words: impl Iterator<Item = &'a String>,
+    known: &mut HashSet<String>,
+) -> rusqlite::Result<()> {
+    for word in words {
+        let letters: Vec<char> = word.chars().map(fold).collect();
+        let folded: String = letters.iter().collect();
+        if letters.len() + 1 >= SHORTEST
+            && letters.iter().all(|each| each.is_alphabetic())
+            && !known.contains(&folded)
+        {
+            tx.prepare_cached("INSERT OR IGNORE INTO spelling (word) VALUES (?1)")?
+                .execute([&folded])?;
+            if known.len() < REMEMBERED {
+                known.insert(folded);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A letter without its accent, as SQLite's tokenizer keeps it.

@@ -20,6 +20,6 @@ mod scores;
 mod team;
 mod ways;
 
-pub(crate) use scores::{measure, table};
+pub(crate) use scores::{measure, table, twins};
 pub(crate) use team::Team;
 pub(crate) use ways::{Grep, Plain, Product};

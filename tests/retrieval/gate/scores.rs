@@ -1,10 +1,14 @@
 //! How well questions are answered.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use super::team::{Asked, Sort};
-use super::ways::Way;
+use majordomus::memory::note::Note;
+use uuid::Uuid;
+
+use super::team::{Asked, Sort, reworded};
+use super::ways::{Product, Way};
 
 /// How well a way answers, as shares of its questions.
 #[derive(Debug, Clone, Default)]
@@ -84,6 +88,40 @@ pub(crate) fn measure(way: &mut dyn Way, questions: &[Asked], rounds: usize) -> 
             .to_vec(),
         took,
     }
+}
+
+/// How well notes that say nearly the same are named.
+#[derive(Debug)]
+pub(crate) struct Twins {
+    /// Notes in force that were reworded.
+    pub(crate) asked: usize,
+    /// Those that are named to whoever writes the reworded one.
+    pub(crate) named: usize,
+    /// Those that are told of another one as they are.
+    pub(crate) alarms: usize,
+}
+
+/// Rewords the notes in force.
+pub(crate) fn twins(product: &mut Product, notes: &[Note]) -> Twins {
+    let superseded: HashSet<Uuid> = notes
+        .iter()
+        .flat_map(|note| note.supersedes.clone())
+        .collect();
+    let mut twins = Twins {
+        asked: 0,
+        named: 0,
+        alarms: 0,
+    };
+    for (place, note) in notes.iter().enumerate().take(1000) {
+        if superseded.contains(&note.id) {
+            continue;
+        }
+        let named = product.twins(&reworded(note, place));
+        twins.asked += 1;
+        twins.named += usize::from(named.contains(&note.id));
+        twins.alarms += usize::from(!product.twins(note).is_empty());
+    }
+    twins
 }
 
 /// A table of scores, a line each.

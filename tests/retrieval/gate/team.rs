@@ -123,6 +123,22 @@ impl Team {
     }
 }
 
+/// The same note as somebody else would write it: the words in another order, one sentence less, a few words more.
+pub(super) fn reworded(note: &Note, place: usize) -> Note {
+    let (begin, end) = note.title.split_once(' ').unwrap_or((&note.title, ""));
+    let body = match note.body.split_once(". ") {
+        Some((_, rest)) => rest,
+        None => &note.body,
+    };
+    let id = Uuid::from_u128(0x0191_0000_0000_7000_8000_0000_0000_0000 + place as u128);
+    Note::new(
+        note.kind,
+        id,
+        format!("{end} {begin}"),
+        format!("As agreed: {body}"),
+    )
+}
+
 impl Fact {
     fn subject(&self) -> &'static Subject {
         &SUBJECTS[self.subject]

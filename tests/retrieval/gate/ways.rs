@@ -41,6 +41,14 @@ impl Product {
     }
 }
 
+impl Product {
+    /// The notes that are named to whoever writes this one.
+    pub(super) fn twins(&mut self, note: &Note) -> Vec<Uuid> {
+        let hits = self.0.twins(note).unwrap();
+        hits.iter().map(|hit| hit.id).collect()
+    }
+}
+
 impl Way for Product {
     fn name(&self) -> &'static str {
         "majordomus"
