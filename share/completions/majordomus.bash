@@ -1663,7 +1663,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__share)
-            opts="-h -V --remote --ref --review --yes --json --repo --help --version"
+            opts="-h -V --remote --ref --review --unreviewed --yes --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

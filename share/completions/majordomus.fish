@@ -247,6 +247,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l ref -d 'The ref of the notes on the remote' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l review -d 'A person promotes each note that an agent writes before the team gets it'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l unreviewed -d 'Nobody does, also where strangers can read the remote'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l yes -d 'Do not ask'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -s h -l help -d 'Print help'

@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::support::command::succeed;
-use crate::support::remote::{REF, Remote};
+use crate::support::host::Host;
+use crate::support::remote::{REF, Remote, clone_by};
 use crate::support::{BOUND, Client, Repository, wait_for};
 
 #[track_caller]
@@ -542,4 +543,26 @@ fn a_note_is_purged_where_nothing_is_shared_too() {
 
 fn memchr(bytes: &[u8], word: &[u8]) -> Option<usize> {
     bytes.windows(word.len()).position(|window| window == word)
+}
+
+/// A host that asks nobody who they are: whoever has its address can read it.
+#[test]
+fn a_remote_that_strangers_can_read_is_called_so_and_its_notes_are_reviewed() {
+    let remote = Remote::new();
+    let host = Host::new(remote.base());
+    let repository = clone_by(&host.url("code.git"));
+    let client = repository.attached("one");
+    let proposed = change(&client, &json!({ "action": "share" }))["share"].clone();
+    let message = proposed["message"].as_str().unwrap();
+    assert!(
+        message.contains("Strangers can read that remote"),
+        "{message}"
+    );
+    succeed(&mut repository.command(&["notes", "share", "--yes"]));
+    let id = remember(&client, "Deploys happen on Thursdays");
+    assert_eq!(read(&client, &id)["draft"], true);
+    // Whoever knows what they do says so.
+    succeed(&mut repository.command(&["notes", "share", "--unreviewed", "--yes"]));
+    let promoted = change(&client, &json!({ "action": "promote", "id": id }));
+    assert_eq!(promoted["sync"]["published"], true, "{promoted}");
 }

@@ -22,7 +22,7 @@ pub(super) async fn share(services: Services, asked: ChangeNote) -> Answer {
         };
         let refused = |error: ProposalError| refusal::UNSHARED.fill(&[&error]);
         let proposal =
-            propose(site.root(), &asked.remote, DEFAULT_REFERENCE, false).map_err(refused)?;
+            propose(site.root(), &asked.remote, DEFAULT_REFERENCE, None).map_err(refused)?;
         let Some(code) = &asked.code else {
             return Ok((proposal, false));
         };

@@ -21,7 +21,7 @@ pub struct Proposal {
     pub draft: Draft,
     /// Whether strangers can read the remote.
     pub openness: Openness,
-    review: bool,
+    review: Option<bool>,
 }
 
 /// Why nothing is proposed, or what was proposed not done.
@@ -42,7 +42,7 @@ pub enum ProposalError {
 }
 
 /// Proposes to send the notes to a ref of one of the user's remotes. Asks over the network whether strangers can read it; with
-/// strangers about, or where `review` says so, a person will have to promote each note.
+/// strangers about a person will have to promote each note, unless `review` says otherwise.
 ///
 /// # Errors
 /// [`ProposalError`] but `Trust`.
@@ -50,14 +50,14 @@ pub fn propose(
     checkout_root: &Path,
     remote: &str,
     reference: &str,
-    review: bool,
+    review: Option<bool>,
 ) -> Result<Proposal, ProposalError> {
     let url =
         address(checkout_root, remote).ok_or_else(|| ProposalError::NoRemote(remote.to_owned()))?;
     let identity = identity(&url).ok_or_else(|| ProposalError::Nameless(remote.to_owned()))?;
     let openness =
         led(checkout_root, remote).map_or(Openness::Unknown, |url| openness(&url, &identity));
-    let review = review || openness == Openness::Open;
+    let review = review.or((openness == Openness::Open).then_some(true));
     Ok(Proposal {
         draft: draft(checkout_root, &identity, reference, review)?,
         reference: reference.to_owned(),

@@ -63,7 +63,7 @@ pub(super) fn reference(name: &str) -> Result<(), BadReference> {
     }
 }
 
-/// Says what [`share`] would make of the file, and writes nothing.
+/// Says what [`share`] would make of the file, and writes nothing. Where `review` is nothing, it stays as it is.
 ///
 /// # Errors
 /// Every [`ShareError`] but [`ShareError::Write`].
@@ -71,17 +71,16 @@ pub fn draft(
     checkout_root: &Path,
     remote: &str,
     name: &str,
-    review: bool,
+    review: Option<bool>,
 ) -> Result<Draft, ShareError> {
     reference(name).map_err(ShareError::Reference)?;
     let before = text(checkout_root).map_err(ShareError::Unreadable)?;
-    // Who asks for no review leaves the one that is there.
     let reviewed = before.as_deref().map(parse);
     let reviewed = matches!(reviewed, Some(Ok(Some(Section { review: true, .. }))));
     let wanted = Section {
         remote: identity::parse(remote).ok_or(ShareError::Remote)?,
         reference: name.to_owned(),
-        review: review || reviewed,
+        review: review.unwrap_or(reviewed),
     };
     let after = put(before.as_deref().unwrap_or_default(), &wanted)?;
     match parse(&after) {
@@ -102,7 +101,7 @@ pub fn share(
     checkout_root: &Path,
     remote: &str,
     name: &str,
-    review: bool,
+    review: Option<bool>,
 ) -> Result<Draft, ShareError> {
     let draft = draft(checkout_root, remote, name, review)?;
     if draft.before.as_ref() != Some(&draft.after) {
@@ -196,8 +195,9 @@ fn put(text: &str, wanted: &Section) -> Result<String, ShareError> {
     if has_reference || wanted.reference != DEFAULT_REFERENCE {
         values.push(("ref", format!("\"{}\"", wanted.reference)));
     }
-    if wanted.review {
-        values.push(("review", "true".to_owned()));
+    let says = item.and_then(Item::as_table_like);
+    if wanted.review || says.is_some_and(|memory| memory.contains_key("review")) {
+        values.push(("review", wanted.review.to_string()));
     }
     let line = |(key, value): &(&str, String)| format!("{key} = {value}{end}");
     let Some(item) = item else {

@@ -143,7 +143,7 @@ fn notes_go_where_the_checkout_the_users_git_and_the_user_agree() {
         assert!(matches!(place.consent(), Consent::Unconfigured));
         place.says("[other]\nx = 1\n");
         assert!(matches!(place.consent(), Consent::Unconfigured));
-        share(&place.root(), REPO, DEFAULT_REFERENCE, false).unwrap();
+        share(&place.root(), REPO, DEFAULT_REFERENCE, None).unwrap();
         assert_eq!(place.distrust(), Distrust::NotAccepted);
         place.trusts(REPO, DEFAULT_REFERENCE);
         let protocol = if url.starts_with("https") {

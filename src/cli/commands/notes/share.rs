@@ -31,8 +31,12 @@ pub struct Share {
     pub reference: String,
 
     /// A person promotes each note that an agent writes before the team gets it
-    #[arg(long)]
+    #[arg(long, conflicts_with = "unreviewed")]
     pub review: bool,
+
+    /// Nobody does, also where strangers can read the remote
+    #[arg(long)]
+    pub unreviewed: bool,
 
     /// Do not ask
     #[arg(long)]
@@ -68,8 +72,13 @@ pub(super) fn share(args: &Share, context: &Context) -> Outcome {
         ProposalError::Share(error) => failures::UNSHARED.told(&error).hint(error.hint()),
         ProposalError::Trust(error) => failures::UNSHARED.told(&error).hint(error.hint()),
     };
-    let proposal = consent::propose(site.root(), &args.remote, &args.reference, args.review)
-        .map_err(refused)?;
+    let review = match (args.review, args.unreviewed) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    };
+    let proposal =
+        consent::propose(site.root(), &args.remote, &args.reference, review).map_err(refused)?;
     if !args.form.json {
         let before = proposal.draft.before.as_deref().unwrap_or_default();
         let diff = agree::diff(FILE, before, &proposal.draft.after, context.screen);
@@ -78,7 +87,7 @@ pub(super) fn share(args: &Share, context: &Context) -> Outcome {
     let identity = proposal.identity.clone();
     let readers = match proposal.openness {
         Openness::Open => {
-            "STRANGERS CAN READ IT, so a person will have to promote each note that an agent writes"
+            "STRANGERS CAN READ IT; unless --unreviewed says otherwise, a person has to promote each note that an agent writes"
         }
         Openness::Closed => "strangers cannot read it",
         Openness::Unknown => "whether strangers can read it is not known",

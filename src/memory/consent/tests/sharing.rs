@@ -66,12 +66,12 @@ fn sharing_changes_the_pair_and_no_other_byte() {
         if !before.is_empty() {
             place.says(before);
         }
-        let shared = share(&place.root(), "A.org/b.git", reference, false).unwrap();
+        let shared = share(&place.root(), "A.org/b.git", reference, None).unwrap();
         assert_eq!(shared.after, after);
         assert_eq!(shared.before.unwrap_or_default(), before);
         assert_eq!(fs::read_to_string(place.file()).unwrap(), after);
         let inode = fs::metadata(place.file()).unwrap().ino();
-        let again = share(&place.root(), "a.org/b", reference, false).unwrap();
+        let again = share(&place.root(), "a.org/b", reference, None).unwrap();
         assert_eq!(again.after, after);
         assert_eq!(
             fs::metadata(place.file()).unwrap().ino(),
@@ -96,13 +96,13 @@ fn what_cannot_be_changed_by_sharing_is_left_alone() {
     ] {
         place.says(before);
         assert!(
-            share(&place.root(), REPO, branch, false).is_err(),
+            share(&place.root(), REPO, branch, None).is_err(),
             "{before}"
         );
         assert_eq!(fs::read_to_string(place.file()).unwrap(), before);
     }
     for remote in [URL, "origin", "-x/y", "user@github.com/org/repo"] {
-        let refused = share(&place.root(), remote, branch, false);
+        let refused = share(&place.root(), remote, branch, None);
         assert!(matches!(refused, Err(ShareError::Remote)), "{remote}");
     }
 }
