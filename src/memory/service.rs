@@ -3,7 +3,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
@@ -41,8 +40,6 @@ struct Place {
     team: Mutex<Team>,
     /// With a connection of its own: to index many notes takes seconds, and no write waits for it.
     finder: Mutex<(Team, Index)>,
-    /// Whether something may be kept that is in no commit: nobody knows what an earlier process left.
-    uncommitted: AtomicBool,
 }
 
 /// The notes of one repository. Cheap to clone; nothing is opened before the first job.
@@ -82,7 +79,6 @@ impl Memory {
                 finder: Mutex::new((team(), Index::at(&folder))),
                 site: site.clone(),
                 folder,
-                uncommitted: AtomicBool::new(true),
             })
         });
         Self {
@@ -117,24 +113,6 @@ impl Memory {
         .await
     }
 
-    /// Commits what waits. What cannot be committed now is tried again before notes are looked for, so that what was
-    /// answered is found.
-    ///
-    /// Cancel safety: dropping the future does not stop the job.
-    ///
-    /// # Errors
-    /// Where the repository cannot be used: what waits is safe all the same.
-    pub async fn commit(&self) -> Result<(), MemoryError> {
-        self.run(|place| {
-            let committed = place.with(|team, _| team.commit());
-            if committed.is_err() {
-                place.uncommitted.store(true, Ordering::Relaxed);
-            }
-            committed
-        })
-        .await
-    }
-
     /// Runs a job that makes nothing.
     ///
     /// Cancel safety: dropping the future does not stop the job.
@@ -164,12 +142,9 @@ impl Memory {
             // What a panic left behind is whole: files are closed, and opened again.
             let mut finder = place.finder.lock().unwrap_or_else(PoisonError::into_inner);
             let (team, index) = &mut *finder;
-            // Taken back first: whoever fails meanwhile sets it again.
-            if place.uncommitted.swap(false, Ordering::Relaxed)
-                && let Err(error) = team.commit()
-            {
-                place.uncommitted.store(true, Ordering::Relaxed);
-                tracing::warn!(error = %Chain(&error), "a note is saved, and could still not be committed");
+            // What is kept is found, also where another process, or this one, could not commit it.
+            if let Err(error) = team.commit() {
+                tracing::warn!(error = %Chain(&error), "a note is saved, and could not be committed");
             }
             let Some((library, tip)) = team.look().map_err(TeamError::from)? else {
                 return Ok(Vec::new());

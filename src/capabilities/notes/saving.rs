@@ -93,7 +93,8 @@ impl Writer {
             State::Waiting | State::Committed | State::Published => {}
         }
         // It is safe: what follows only says how far it has come.
-        if let Err(error) = services.memory.commit().await {
+        let committed = services.memory.write(|team, _| team.commit()).await;
+        if let Err(error) = committed {
             tracing::warn!(error = %Chain(&error), "a note is saved, and could not be committed");
         }
         match services.memory.sync() {
