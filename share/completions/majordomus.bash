@@ -160,26 +160,107 @@ _majordomus() {
             majordomus__subcmd__help,validate)
                 cmd="majordomus__subcmd__help__subcmd__validate"
                 ;;
+            majordomus__subcmd__help__subcmd__notes,edit)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__edit"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,export)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__export"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,forget)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__forget"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,path)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__path"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,pending)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__pending"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,promote)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__promote"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,reject)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__reject"
+                ;;
             majordomus__subcmd__help__subcmd__notes,share)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__share"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,show)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__show"
+                ;;
+            majordomus__subcmd__help__subcmd__notes,supersede)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__supersede"
                 ;;
             majordomus__subcmd__help__subcmd__notes,trust)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
                 ;;
+            majordomus__subcmd__notes,edit)
+                cmd="majordomus__subcmd__notes__subcmd__edit"
+                ;;
+            majordomus__subcmd__notes,export)
+                cmd="majordomus__subcmd__notes__subcmd__export"
+                ;;
+            majordomus__subcmd__notes,forget)
+                cmd="majordomus__subcmd__notes__subcmd__forget"
+                ;;
             majordomus__subcmd__notes,help)
                 cmd="majordomus__subcmd__notes__subcmd__help"
+                ;;
+            majordomus__subcmd__notes,path)
+                cmd="majordomus__subcmd__notes__subcmd__path"
+                ;;
+            majordomus__subcmd__notes,pending)
+                cmd="majordomus__subcmd__notes__subcmd__pending"
+                ;;
+            majordomus__subcmd__notes,promote)
+                cmd="majordomus__subcmd__notes__subcmd__promote"
+                ;;
+            majordomus__subcmd__notes,reject)
+                cmd="majordomus__subcmd__notes__subcmd__reject"
                 ;;
             majordomus__subcmd__notes,share)
                 cmd="majordomus__subcmd__notes__subcmd__share"
                 ;;
+            majordomus__subcmd__notes,show)
+                cmd="majordomus__subcmd__notes__subcmd__show"
+                ;;
+            majordomus__subcmd__notes,supersede)
+                cmd="majordomus__subcmd__notes__subcmd__supersede"
+                ;;
             majordomus__subcmd__notes,trust)
                 cmd="majordomus__subcmd__notes__subcmd__trust"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,edit)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__edit"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,export)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__export"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,forget)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__forget"
                 ;;
             majordomus__subcmd__notes__subcmd__help,help)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__help"
                 ;;
+            majordomus__subcmd__notes__subcmd__help,path)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__path"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,pending)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__pending"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,promote)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__promote"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,reject)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__reject"
+                ;;
             majordomus__subcmd__notes__subcmd__help,share)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__share"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,show)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__show"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,supersede)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__supersede"
                 ;;
             majordomus__subcmd__notes__subcmd__help,trust)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__trust"
@@ -597,7 +678,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes)
-            opts="share trust"
+            opts="show pending promote reject edit supersede forget path export share trust"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -610,7 +691,133 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__edit)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__forget)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__pending)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__promote)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__reject)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__help__subcmd__notes__subcmd__share)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__supersede)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -853,7 +1060,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes)
-            opts="-h -V --pending --kind --limit --json --repo --help --version share trust help"
+            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote reject edit supersede forget path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -878,8 +1085,82 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__notes__subcmd__edit)
+            opts="-h -V --title --body --status --tag --path --not-secret --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --status)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__export)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__forget)
+            opts="-h -V --yes --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__notes__subcmd__help)
-            opts="share trust help"
+            opts="show pending promote reject edit supersede forget path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -892,7 +1173,105 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__edit)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__forget)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__notes__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__path)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__pending)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__promote)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__reject)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -920,6 +1299,34 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__supersede)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__notes__subcmd__help__subcmd__trust)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -934,8 +1341,80 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__notes__subcmd__path)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__pending)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__promote)
+            opts="-h -V --yes --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__reject)
+            opts="-h -V --yes --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__notes__subcmd__share)
-            opts="-h -V --remote --ref --yes --json --repo --help --version"
+            opts="-h -V --remote --ref --review --yes --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -946,6 +1425,46 @@ _majordomus() {
                     return 0
                     ;;
                 --ref)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__show)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__supersede)
+            opts="-h -V --by --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --by)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1045,7 +1564,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__remember)
-            opts="-h -V --body --kind --tag --path --supersedes --dry-run --not-secret --json --repo --help --version"
+            opts="-h -V --body --kind --tag --path --supersedes --draft --dry-run --not-secret --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -128,6 +128,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l tag -
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l path -d 'A path or glob that it is about, from the root of the checkout; may be given again' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l supersedes -d 'The id of a note whose place it takes; may be given again' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l draft -d 'Keep it on this machine, found by nobody, until it is promoted'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l dry-run -d 'Only say what would be written'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l not-secret -d 'What was refused as a secret is none'
 complete -c majordomus -n "__fish_majordomus_using_subcommand remember" -l json -d 'Print one JSON value'
@@ -143,22 +144,78 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l repo -d
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand recall" -s V -l version -d 'Print version'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l kind -d 'Only notes of this kind' -r -f -a "memory\t''
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -l kind -d 'Only notes of this kind' -r -f -a "memory\t''
 decision\t''
 work-state\t''
 person\t''"
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l limit -d 'How many at most, the newest first' -r
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l pending -d 'Only those that the team does not have yet'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -l json -d 'Print one JSON value'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -s h -l help -d 'Print help'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -s V -l version -d 'Print version'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -a "share" -d 'Name a remote that the team\'s notes go to, and accept it here'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -a "trust" -d 'Accept the remote that the checkout names for the team\'s notes'
-complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from share trust help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -l limit -d 'How many at most, the newest first' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -l pending -d 'Only those that the team does not have yet'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "show" -d 'Print one note, with its text'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "pending" -d 'List what the team does not have yet, drafts among them'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "promote" -d 'Make a draft a note'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "reject" -d 'Give a draft up'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "edit" -d 'Correct a note'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "supersede" -d 'Say that another note takes the place of one'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "forget" -d 'Take a note away; the history of the notes keeps its text'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "path" -d 'Print where the repository of the notes is'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "export" -d 'Write every note to a file of its own'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "share" -d 'Name a remote that the team\'s notes go to, and accept it here'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "trust" -d 'Accept the remote that the checkout names for the team\'s notes'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and not __fish_seen_subcommand_from show pending promote reject edit supersede forget path export share trust help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from show" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from show" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from pending" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from pending" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from pending" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from pending" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from promote" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from promote" -l yes -d 'Do not ask'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from promote" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from promote" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from promote" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from reject" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from reject" -l yes -d 'Do not ask'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from reject" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from reject" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from reject" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l title -d 'The fact in one line' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l body -d 'The whole text' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l status -d 'How things stand' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l tag -d 'A word to find it by, in place of those it has; may be given again' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l path -d 'A path or glob that it is about, in place of those it has; may be given again' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l not-secret -d 'What was refused as a secret is none'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from edit" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from supersede" -l by -d 'The note that takes its place' -r
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from supersede" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from supersede" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from supersede" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from supersede" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from forget" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from forget" -l yes -d 'Do not ask'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from forget" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from forget" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from path" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from path" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from path" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from export" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from export" -l json -d 'Print one JSON value'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from export" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l remote -d 'The remote, as git calls it here' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l ref -d 'The ref of the notes on the remote' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l review -d 'A person promotes each note that an agent writes before the team gets it'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l yes -d 'Do not ask'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from share" -s h -l help -d 'Print help'
@@ -168,6 +225,15 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from trust" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from trust" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from trust" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "show" -d 'Print one note, with its text'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "pending" -d 'List what the team does not have yet, drafts among them'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "promote" -d 'Make a draft a note'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "reject" -d 'Give a draft up'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "edit" -d 'Correct a note'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "supersede" -d 'Say that another note takes the place of one'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "forget" -d 'Take a note away; the history of the notes keeps its text'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "path" -d 'Print where the repository of the notes is'
+complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "export" -d 'Write every note to a file of its own'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "share" -d 'Name a remote that the team\'s notes go to, and accept it here'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "trust" -d 'Accept the remote that the checkout names for the team\'s notes'
 complete -c majordomus -n "__fish_majordomus_using_subcommand notes; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -232,5 +298,14 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand help; and not __fi
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and not __fish_seen_subcommand_from mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and not __fish_seen_subcommand_from mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help" -f -a "man" -d 'Print a manual page'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and not __fish_seen_subcommand_from mcp serve init demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "show" -d 'Print one note, with its text'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "pending" -d 'List what the team does not have yet, drafts among them'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "promote" -d 'Make a draft a note'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "reject" -d 'Give a draft up'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "edit" -d 'Correct a note'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "supersede" -d 'Say that another note takes the place of one'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "forget" -d 'Take a note away; the history of the notes keeps its text'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "path" -d 'Print where the repository of the notes is'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "export" -d 'Write every note to a file of its own'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "share" -d 'Name a remote that the team\'s notes go to, and accept it here'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "trust" -d 'Accept the remote that the checkout names for the team\'s notes'

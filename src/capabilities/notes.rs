@@ -2,23 +2,26 @@
 
 mod answers;
 mod arguments;
+mod change;
+mod prompts;
 mod refusals;
+mod saving;
+mod share;
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use answers::{EXCERPT, NoteView, Notes, Remembered, Synced};
-use arguments::{Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
+use answers::{Changed, EXCERPT, NoteView, Notes, Remembered, Synced};
+use arguments::{ChangeNote, Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
+use saving::Writer;
 
 use super::declare::{answer, query, read};
 use super::services::Services;
-use crate::floor::clock;
-use crate::memory::author;
 use crate::memory::index::Question;
 use crate::memory::note::Note;
-use crate::memory::outbox::{Key, Write};
-use crate::memory::outcome::Outcome;
+use crate::memory::outbox::State;
+use crate::memory::outcome::Act;
 use crate::memory::place;
 use crate::memory::team::Found;
 use crate::registry::{
@@ -114,13 +117,51 @@ pub fn capabilities(services: &Services) -> Vec<Capability> {
         title: "meet the team's notes",
         arguments: json!({}),
     }];
-    vec![remember_note, recall_notes, list_notes, sync_notes]
+    let mut all = vec![
+        remember_note,
+        recall_notes,
+        list_notes,
+        change_note(services),
+        sync_notes,
+    ];
+    all.extend(prompts::capabilities());
+    all
+}
+
+fn change_note(services: &Services) -> Capability {
+    let changer = services.clone();
+    let mut change = query::<ChangeNote, Changed>(
+        "notes.change",
+        "Change note",
+        "Corrects, replaces or forgets a note, promotes or rejects a draft, or agrees where notes go. `sync` says who can see \
+         the change.",
+        Handler::task(move |call| change::change(changer.clone(), call)),
+    );
+    change.kind = Kind::Command;
+    change.retry = Retry::Converging;
+    change.exposure = Exposure {
+        tool: Some("majordomus_note_change"),
+        prompt: None,
+        resource: None,
+        route: Some("/api/v1/notes/change"),
+        cli: Some(&["notes", "edit"]),
+    };
+    change.examples = vec![Example {
+        title: "work that is done",
+        arguments: json!({
+            "action": "edit",
+            "id": "019b0000-0000-7000-8000-000000000001",
+            "status": "done",
+        }),
+    }];
+    change
 }
 
 async fn remember(services: Services, call: Call) -> Answer {
     services.writes("notes.remember")?;
+    let writer = Writer::of(&call);
     let asked: Remember = read(call.arguments)?;
-    let (dry_run, not_secret) = (asked.dry_run, asked.not_secret);
+    let (draft, dry_run, not_secret) = (asked.draft, asked.dry_run, asked.not_secret);
     let supersedes = asked.supersedes.clone();
     let mut note = asked.note(PeerId::mint().0)?;
     if !not_secret {
@@ -139,15 +180,10 @@ async fn remember(services: Services, call: Call) -> Answer {
         let similar = similar(&services, note.clone()).await;
         return answer(&Remembered::preview(&note, &similar));
     }
-    let key = call
-        .key
-        .map(|key| Key::new(&key.scope, key.seq, &key.digest));
-    let hooked = call.caller.hooked;
-    let client = call.caller.name.clone().unwrap_or_default();
-    let peer = call.caller.peer.map(|peer| peer.to_string());
+    let by = writer.clone();
     let saved = services.memory.write(move |team, site| {
         // The key comes first: whoever sends a note again must not be told of the twin that it made itself.
-        if let Some(key) = &key
+        if let Some(key) = &by.key
             && let Some(first) = team.first(key)?
         {
             return Ok(Ok(first));
@@ -157,33 +193,17 @@ async fn remember(services: Services, call: Call) -> Answer {
                 return Ok(Err(refusal::NO_NOTE.fill(&[&id])));
             }
         }
-        let author = author::of(site.root());
-        let now = clock::now_ms();
-        note.author = Some(author.0.clone());
-        note.client = (!client.is_empty()).then(|| client.clone());
-        note.created = Some(clock::rfc3339(now));
         let path = place::path(note.kind, note.id, &note.title);
-        let write = Write {
-            note: note.id,
-            path,
-            bytes: Some(note.render().into_bytes()),
-            subject: format!("{}: {}", note.kind.as_str(), note.title),
-            author,
-            client,
-            peer: peer.unwrap_or_default(),
-            at: now,
+        let kind = note.kind.as_str();
+        let write = by.write(site, kind, note, (path, None), false);
+        let state = if draft || by.is_reviewed(site) {
+            State::Draft
+        } else {
+            State::Waiting
         };
-        Ok(Ok(team.keep(&write, key.as_ref())?))
+        Ok(Ok(team.keep(&write, by.key.as_ref(), state)?))
     });
     let kept = saved.await.map_err(|error| refusals::not_saved(&error))??;
-    // It is safe: what follows only says how far it has come.
-    commit(&services).await;
-    let publish = async {
-        match services.memory.sync() {
-            Some(sync) if !hooked => sync.publish().await,
-            _ => Outcome::HandedToHost,
-        }
-    };
     let compare = async {
         // The note that stands there: whoever sends one again is not told of its own.
         match Found::of(&kept) {
@@ -191,7 +211,7 @@ async fn remember(services: Services, call: Call) -> Answer {
             None => Vec::new(),
         }
     };
-    let (outcome, similar) = tokio::join!(publish, compare);
+    let (outcome, similar) = tokio::join!(writer.finish(&services, &kept), compare);
     answer(&Remembered::of(&kept, &outcome, &similar))
 }
 
@@ -206,14 +226,6 @@ async fn similar(services: &Services, note: Note) -> Vec<Found> {
             Vec::new()
         }
         Err(_late) => Vec::new(),
-    }
-}
-
-/// Commits what waits. It is safe as it is, so who cannot commit it says so in the log, and the next write tries again.
-async fn commit(services: &Services) {
-    let committed = services.memory.write(|team, _| team.commit()).await;
-    if let Err(error) = committed {
-        tracing::warn!(error = %crate::floor::error::Chain(&error), "a note is saved, and could not be committed");
     }
 }
 
@@ -243,15 +255,27 @@ async fn list(services: Services, call: Call) -> Answer {
     let which: Which = read(call.arguments)?;
     let kind = which.kind.map(NoteKind::of_note);
     let notes = if let Some(id) = which.id {
-        let found = services.memory.read(move |team, _| team.read(id)).await;
+        let found = services.memory.read(move |team, _| {
+            if let Some(found) = team.read(id)? {
+                return Ok(Some(found));
+            }
+            Ok(team.draft_of(id)?.as_ref().and_then(Found::of))
+        });
+        let found = found.await;
         match found.map_err(|error| refusals::unreadable(&error))? {
             Some(found) => vec![found],
             None => return Err(refusal::NO_NOTE.fill(&[&id])),
         }
     } else if which.pending {
-        let unpublished = services.memory.read(|team, _| team.unpublished()).await;
-        let unpublished = unpublished.map_err(|error| refusals::unreadable(&error))?;
-        let pending = unpublished.iter().rev().filter_map(Found::of);
+        let pending = services.memory.read(|team, _| {
+            let mut pending = team.drafts()?;
+            pending.extend(team.unpublished()?);
+            Ok(pending)
+        });
+        let pending = pending
+            .await
+            .map_err(|error| refusals::unreadable(&error))?;
+        let pending = pending.iter().rev().filter_map(Found::of);
         pending
             .filter(|found| kind.is_none_or(|kind| found.kind() == kind))
             .take(which.limit)
@@ -283,7 +307,7 @@ async fn sync(services: Services, call: Call) -> Answer {
         None => return Err(refusal::NO_CHECKOUT.fill(&[])),
     };
     answer(&Synced {
-        sync: answers::Sync::of(&outcome),
+        sync: answers::Sync::of(&outcome, Act::Meet),
         unpublished: count(&services).await?,
     })
 }

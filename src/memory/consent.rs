@@ -15,12 +15,14 @@
 mod error;
 mod identity;
 mod pin;
+mod proposal;
 mod remotes;
 mod section;
 
 pub use error::{BadReference, ShareError, TrustError, Unreadable};
 pub use identity::identity;
 pub use pin::trust;
+pub use proposal::{Proposal, ProposalError, propose};
 pub use section::{DEFAULT_REFERENCE, Draft, draft, share};
 
 use std::fmt;
@@ -90,12 +92,34 @@ pub fn consent(checkout_root: &Path, common_dir: &Path) -> Consent {
     decide(git::command(checkout_root), checkout_root, common_dir)
 }
 
-/// The place that the checkout names, whether or not it is accepted: an identity and a ref. `None` where it names none that
-/// is understood.
+/// The place that the checkout names, whether or not it is accepted. `None` where it names none that is understood.
 #[must_use]
-pub fn wanted(checkout_root: &Path) -> Option<(String, String)> {
+pub fn wanted(checkout_root: &Path) -> Option<Wanted> {
     let section = section::read(checkout_root).ok()??;
-    Some((section.remote, section.reference))
+    Some(Wanted {
+        identity: section.remote,
+        reference: section.reference,
+        review: section.review,
+    })
+}
+
+/// What the checkout wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The remote's identity.
+    pub identity: String,
+    /// The ref's full name.
+    pub reference: String,
+    /// Whether a person reads each note before the team gets it.
+    pub review: bool,
+}
+
+/// Whether a person has to promote each note here: the checkout says so, or said so when its place was accepted. So no
+/// branch that somebody checks out takes the review away; whoever accepts its place does.
+#[must_use]
+pub fn is_reviewed(checkout_root: &Path, common_dir: &Path) -> bool {
+    let says = matches!(section::read(checkout_root), Ok(Some(section)) if section.review);
+    says || matches!(pin::read(common_dir), Pinned::Pair(pin) if pin.review)
 }
 
 fn decide(git: Command, root: &Path, common_dir: &Path) -> Consent {

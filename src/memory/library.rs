@@ -39,12 +39,21 @@ const REF_LOCK: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 64;
 
 /// One file of a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
     /// Where: a note's path.
-    pub path: &'a str,
+    pub path: String,
     /// Its bytes from then on; `None` where it goes.
-    pub bytes: Option<&'a [u8]>,
+    pub bytes: Option<Vec<u8>>,
+}
+
+impl Change {
+    /// A change of the note at `path`; `None` removes it.
+    #[must_use]
+    pub fn new(path: &str, bytes: Option<&[u8]>) -> Self {
+        let (path, bytes) = (path.to_owned(), bytes.map(<[u8]>::to_vec));
+        Self { path, bytes }
+    }
 }
 
 /// What became of a commit.
@@ -144,33 +153,32 @@ impl Library {
     pub fn commit(
         &self,
         name: &str,
-        changes: &[Change<'_>],
+        changes: &[Change],
         message: &Message<'_>,
     ) -> Result<Committed, LibraryError> {
-        let made = self.commit_while(name, changes, message, || Ok::<_, LibraryError>(true))?;
+        let planned = |_| Ok::<_, LibraryError>(Some(changes.to_vec()));
+        let made = self.commit_planned(name, message, planned)?;
         made.ok_or_else(|| LibraryError::Contended(name.to_owned()))
     }
 
-    /// The same as long as `wanted` says so: it is asked each time after the ref was read, and nothing is committed once it
-    /// says no. So where a fact that it reads only changes together with the ref, changes are made once, however many
-    /// processes want to make them.
+    /// The same of what `plan` answers, which is asked each time after the ref was read, with where it stands; nothing is
+    /// committed once it answers nothing. So where a fact that it reads only changes together with the ref, changes are made
+    /// once, however many processes want to make them, and none undoes another one's.
     ///
     /// # Errors
-    /// As [`Library::commit`], and what `wanted` fails with.
-    pub fn commit_while<E: From<LibraryError>>(
+    /// As [`Library::commit`], and what `plan` fails with.
+    pub fn commit_planned<E: From<LibraryError>>(
         &self,
         name: &str,
-        changes: &[Change<'_>],
         message: &Message<'_>,
-        mut wanted: impl FnMut() -> Result<bool, E>,
+        mut plan: impl FnMut(Option<ObjectId>) -> Result<Option<Vec<Change>>, E>,
     ) -> Result<Option<Committed>, E> {
-        let blobs = self.write_blobs(changes)?;
         for _ in 0..ATTEMPTS {
             let before = self.tip(name)?;
-            if !wanted()? {
+            let Some(changes) = plan(before)? else {
                 return Ok(None);
-            }
-            let made = self.build(before, changes, &blobs, message)?;
+            };
+            let made = self.on_top(before, &changes, message)?;
             if !made.new || self.advance(name, before, made.tip)? {
                 return Ok(Some(made));
             }
@@ -185,22 +193,30 @@ impl Library {
     pub fn on_top(
         &self,
         parent: Option<ObjectId>,
-        changes: &[Change<'_>],
+        changes: &[Change],
         message: &Message<'_>,
     ) -> Result<Committed, LibraryError> {
-        self.build(parent, changes, &self.write_blobs(changes)?, message)
+        let blobs = self.write_blobs(changes)?;
+        let old = self.tree(parent)?;
+        let tree = self.edited(old, changes, &blobs)?;
+        if let (true, Some(tip)) = (tree == old, parent) {
+            return Ok(Committed { tip, new: false });
+        }
+        let commit = message.commit(tree, parent);
+        let tip = self.objects.write(&commit).map_err(LibraryError::write)?;
+        Ok(Committed { tip, new: true })
     }
 
-    fn write_blobs(&self, changes: &[Change<'_>]) -> Result<Vec<Option<ObjectId>>, LibraryError> {
+    fn write_blobs(&self, changes: &[Change]) -> Result<Vec<Option<ObjectId>>, LibraryError> {
         let mut blobs = Vec::with_capacity(changes.len());
         for change in changes {
-            if place::parse(change.path).is_none() {
-                return Err(LibraryError::Path(change.path.to_owned()));
+            if place::parse(&change.path).is_none() {
+                return Err(LibraryError::Path(change.path.clone()));
             }
-            blobs.push(match change.bytes {
+            blobs.push(match &change.bytes {
                 None => None,
                 Some(bytes) if bytes.len() > NOTE_BYTES => {
-                    return Err(LibraryError::TooLong(change.path.to_owned()));
+                    return Err(LibraryError::TooLong(change.path.clone()));
                 }
                 Some(bytes) => Some(
                     self.objects
@@ -210,23 +226,6 @@ impl Library {
             });
         }
         Ok(blobs)
-    }
-
-    fn build(
-        &self,
-        parent: Option<ObjectId>,
-        changes: &[Change<'_>],
-        blobs: &[Option<ObjectId>],
-        message: &Message<'_>,
-    ) -> Result<Committed, LibraryError> {
-        let old = self.tree(parent)?;
-        let tree = self.edited(old, changes, blobs)?;
-        if let (true, Some(tip)) = (tree == old, parent) {
-            return Ok(Committed { tip, new: false });
-        }
-        let commit = message.commit(tree, parent);
-        let tip = self.objects.write(&commit).map_err(LibraryError::write)?;
-        Ok(Committed { tip, new: true })
     }
 
     /// Moves a ref from `before` (`None`: it is not there) to `after`; `false` where it stands elsewhere by now.
@@ -304,7 +303,7 @@ impl Library {
     fn edited(
         &self,
         root: ObjectId,
-        changes: &[Change<'_>],
+        changes: &[Change],
         blobs: &[Option<ObjectId>],
     ) -> Result<ObjectId, LibraryError> {
         let mut buffer = Vec::new();

@@ -20,5 +20,6 @@ pub mod place;
 pub mod remote;
 pub mod secrets;
 pub mod service;
+pub mod siblings;
 pub mod sync;
 pub mod team;

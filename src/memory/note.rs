@@ -46,6 +46,26 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
+    /// What a note of this kind may be.
+    #[must_use]
+    pub const fn statuses(self) -> &'static [Status] {
+        match self {
+            Self::Memory | Self::Person => &[Status::Active, Status::Stale, Status::Superseded],
+            Self::Decision => &[
+                Status::Proposed,
+                Status::Accepted,
+                Status::Stale,
+                Status::Superseded,
+            ],
+            Self::WorkState => &[
+                Status::Planned,
+                Status::InProgress,
+                Status::Blocked,
+                Status::Done,
+            ],
+        }
+    }
+
     /// What a note of this kind is when it says nothing else.
     #[must_use]
     pub const fn first_status(self) -> Status {

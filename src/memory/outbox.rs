@@ -23,6 +23,10 @@ CREATE TABLE write (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, dige
     path TEXT NOT NULL, bytes BLOB, subject TEXT NOT NULL, author TEXT NOT NULL, address TEXT NOT NULL,
     client TEXT NOT NULL, peer TEXT NOT NULL, at INTEGER NOT NULL, state INTEGER NOT NULL, sha TEXT);
 CREATE INDEX unpublished ON write (seq) WHERE state < 2;
+", "
+ALTER TABLE write ADD COLUMN base BLOB;
+DROP INDEX unpublished;
+CREATE INDEX kept ON write (state, seq) WHERE state < 2;
 "],
     durable: true,
     damaged_kept: usize::MAX,
@@ -30,17 +34,23 @@ CREATE INDEX unpublished ON write (seq) WHERE state < 2;
 
 /// The columns of a [`Kept`].
 const COLUMNS: &str =
-    "seq, note, path, bytes, subject, author, address, client, peer, at, state, sha, key";
+    "seq, note, path, bytes, subject, author, address, client, peer, at, state, sha, key, base";
+/// What is on its way to the team.
+const UNPUBLISHED: &str = "state IN (0, 1)";
 
 /// How far a write has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
+    /// Somebody gave it up: it goes nowhere, and can be taken up again.
+    Rejected = -2,
+    /// It goes nowhere before somebody promotes it.
+    Draft = -1,
     /// It is in no commit.
-    Waiting,
+    Waiting = 0,
     /// It is in a commit of this machine's.
-    Committed,
+    Committed = 1,
     /// The team's ref has it.
-    Published,
+    Published = 2,
 }
 
 /// Identifies a write that is sent again.
@@ -70,6 +80,8 @@ pub struct Write {
     pub note: Uuid,
     /// The note's path.
     pub path: String,
+    /// The file that was changed; `None` where the note is new.
+    pub base: Option<Vec<u8>>,
     /// The file from then on; `None` where it goes.
     pub bytes: Option<Vec<u8>>,
     /// First line of the commit.
@@ -97,6 +109,30 @@ pub struct Kept {
     pub sha: Option<String>,
     /// The name of its key; empty where nobody can send it again.
     pub key: String,
+}
+
+impl Kept {
+    /// A note that stands as it was asked for, so that nothing was written.
+    #[must_use]
+    pub fn standing(note: Uuid, path: String, bytes: Vec<u8>, state: State) -> Self {
+        Self {
+            seq: 0,
+            write: Write {
+                note,
+                path,
+                base: None,
+                bytes: Some(bytes),
+                subject: String::new(),
+                author: Default::default(),
+                client: String::new(),
+                peer: String::new(),
+                at: 0,
+            },
+            state,
+            sha: None,
+            key: String::new(),
+        }
+    }
 }
 
 /// Why a write was not kept.
@@ -142,12 +178,17 @@ impl Outbox {
         database::examine(path, &SCHEMA)
     }
 
-    /// Keeps a write. What a key was used for already is given back, and nothing new is kept: a client that sends its
-    /// request again gets the note that the first one made.
+    /// Keeps a write in a state: one that waits, or a draft. What a key was used for already is given back, and nothing new is
+    /// kept: a client that sends its request again gets the note that the first one made.
     ///
     /// # Errors
     /// Where the file cannot be written, and [`OutboxError::OtherKey`].
-    pub fn keep(&mut self, write: &Write, key: Option<&Key>) -> Result<Kept, OutboxError> {
+    pub fn keep(
+        &mut self,
+        write: &Write,
+        key: Option<&Key>,
+        state: State,
+    ) -> Result<Kept, OutboxError> {
         self.0.with(|connection| {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             if let Some(key) = key
@@ -156,8 +197,8 @@ impl Outbox {
                 return Ok(first);
             }
             tx.prepare_cached(
-                "INSERT INTO write (key, digest, note, path, bytes, subject, author, address, client, peer, at, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0)",
+                "INSERT INTO write (key, digest, note, path, bytes, subject, author, address, client, peer, at, state, base)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             )?
             .execute(params![
                 key.map(|key| &key.name),
@@ -170,14 +211,16 @@ impl Outbox {
                 write.author.1,
                 write.client,
                 write.peer,
-                write.at
+                write.at,
+                state as i64,
+                write.base
             ])?;
             let seq = tx.last_insert_rowid();
             tx.commit()?;
             Ok(Kept {
                 seq,
                 write: write.clone(),
-                state: State::Waiting,
+                state,
                 sha: None,
                 key: key.map(|key| key.name.clone()).unwrap_or_default(),
             })
@@ -197,7 +240,24 @@ impl Outbox {
     /// # Errors
     /// Where the file cannot be read.
     pub fn unpublished(&mut self) -> Result<Vec<Kept>, OutboxError> {
-        self.select("state < 2 ORDER BY seq", None)
+        self.select("state IN (0, 1) ORDER BY seq", None)
+    }
+
+    /// The drafts, in their order.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn drafts(&mut self) -> Result<Vec<Kept>, OutboxError> {
+        self.select("state = -1 ORDER BY seq", None)
+    }
+
+    /// The draft of a note, also one that was rejected.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn draft_of(&mut self, note: Uuid) -> Result<Option<Kept>, OutboxError> {
+        let condition = "state < 0 AND note = ?1 ORDER BY seq DESC LIMIT 1";
+        Ok(self.select(condition, Some(note.to_string()))?.pop())
     }
 
     /// How many writes are not published.
@@ -210,9 +270,9 @@ impl Outbox {
             return Ok(0);
         }
         self.0.with(|connection| {
-            let count = "SELECT count(*) FROM write WHERE state < 2";
+            let count = format!("SELECT count(*) FROM write WHERE {UNPUBLISHED}");
             Ok(connection
-                .prepare_cached(count)?
+                .prepare_cached(&count)?
                 .query_row([], |row| row.get(0))?)
         })
     }
@@ -230,7 +290,7 @@ impl Outbox {
     /// # Errors
     /// Where the file cannot be read.
     pub fn last_of(&mut self, note: Uuid) -> Result<Option<Kept>, OutboxError> {
-        let condition = "state < 2 AND note = ?1 ORDER BY seq DESC LIMIT 1";
+        let condition = "state IN (0, 1) AND note = ?1 ORDER BY seq DESC LIMIT 1";
         Ok(self.select(condition, Some(note.to_string()))?.pop())
     }
 
@@ -301,6 +361,35 @@ impl Outbox {
         })
     }
 
+    /// Moves a write from one state to another one, if it is in that one: what becomes of a draft, and of a write that becomes
+    /// one. Answers whether it was.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn shift(&mut self, seq: i64, from: State, to: State) -> Result<bool, OutboxError> {
+        self.0.with(|connection| {
+            let shifted = connection.execute(
+                "UPDATE write SET state = ?3 WHERE seq = ?1 AND state = ?2",
+                params![seq, from as i64, to as i64],
+            )?;
+            Ok(shifted == 1)
+        })
+    }
+
+    /// Writes a draft anew, if it is one still. Answers whether it was.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn redraft(&mut self, seq: i64, bytes: &[u8]) -> Result<bool, OutboxError> {
+        self.0.with(|connection| {
+            let written = connection.execute(
+                "UPDATE write SET bytes = ?2 WHERE seq = ?1 AND state = -1",
+                params![seq, bytes],
+            )?;
+            Ok(written == 1)
+        })
+    }
+
     /// Says that the commits of this machine are lost: what was in one waits again.
     ///
     /// # Errors
@@ -331,7 +420,7 @@ fn advance(
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     {
         let mut change = tx.prepare_cached(
-            "UPDATE write SET state = ?2, sha = ?3 WHERE seq = ?1 AND state <= ?2",
+            "UPDATE write SET state = ?2, sha = ?3 WHERE seq = ?1 AND state BETWEEN 0 AND ?2",
         )?;
         for (seq, sha) in seqs {
             change.execute(params![seq, state as i64, sha])?;
@@ -370,6 +459,7 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
                 )
             })?,
             path: row.get(2)?,
+            base: row.get(13)?,
             bytes: row.get(3)?,
             subject: row.get(4)?,
             author: (row.get(5)?, row.get(6)?),
@@ -378,6 +468,8 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
             at: row.get(9)?,
         },
         state: match state {
+            ..=-2 => State::Rejected,
+            -1 => State::Draft,
             0 => State::Waiting,
             1 => State::Committed,
             _ => State::Published,

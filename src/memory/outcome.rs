@@ -3,16 +3,36 @@
 
 use std::fmt;
 
-/// What became of a write.
+/// What was done to the notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// One was written or changed.
+    Write,
+    /// One was taken away.
+    Forget,
+    /// Those of this machine and of the team were to be brought together.
+    Meet,
+}
+
+/// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing was written, as asked.
     DryRun,
+    /// It waits for somebody to promote it.
+    Draft {
+        /// Whether that has to be a person.
+        reviewed: bool,
+    },
+    /// A draft was given up.
+    Rejected,
     /// The team's ref has it, as this call saw.
     Published {
         /// The remote's name in the user's configuration.
         remote: String,
     },
+    /// There is no remote at all.
+    NoRemote,
     /// The checkout names no place for notes, or none that the user has agreed to.
     NotShared {
         /// Why, as a clause.
@@ -45,7 +65,10 @@ impl Outcome {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::DryRun => "dry-run",
+            Self::Draft { .. } => "draft",
+            Self::Rejected => "rejected-draft",
             Self::Published { .. } => "published",
+            Self::NoRemote => "committed-no-remote",
             Self::NotShared { .. } => "not-shared",
             Self::HandedToHost => "handed-to-host",
             Self::Deferred => "deferred",
@@ -60,48 +83,103 @@ impl Outcome {
     pub const fn is_published(&self) -> bool {
         matches!(self, Self::Published { .. })
     }
+
+    /// The sentences about what was done.
+    #[must_use]
+    pub fn about(&self, act: Act) -> About<'_> {
+        About { outcome: self, act }
+    }
 }
 
-/// Where a note is that the team does not have.
-const HERE: &str = "Saved on this machine, where every agent in this repository and its worktrees can read it; the team cannot see it yet.";
-/// What happens to it next.
-const AGAIN: &str = "It is sent with the next note, and while notes are used here.";
+/// An outcome of one act, as it is told.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    outcome: &'a Outcome,
+    act: Act,
+}
 
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Act {
+    /// How things stand where the team has not heard of it.
+    const fn here(self) -> &'static str {
         match self {
-            Self::DryRun => f.write_str("Nothing was written: this is what would be."),
-            Self::Published { remote } => write!(
-                f,
-                "Saved and published: everybody who can read the notes at the remote `{remote}` can see it."
-            ),
-            Self::NotShared { why, hint } => {
-                write!(
-                    f,
-                    "{HERE} It is not sent anywhere: {why}. To share it: {hint}"
-                )
+            Self::Write => {
+                "Saved on this machine, where every agent in this repository and its worktrees can read it; the team cannot see it yet."
             }
-            Self::HandedToHost => write!(
-                f,
-                "{HERE} This client's hooks send it, since MAJORDOMUS_SYNC is off here."
-            ),
-            Self::Deferred => write!(
-                f,
-                "{HERE} Another process of this repository is talking to the remote. {AGAIN}"
-            ),
-            Self::TimedOut => write!(
-                f,
-                "{HERE} The remote has not answered yet; sending goes on, and may still succeed by itself."
-            ),
-            Self::Failed { why, hint, .. } => {
-                write!(
-                    f,
-                    "{HERE} It could not be sent: {why}. {AGAIN} To find out more: {hint}"
-                )
+            Self::Forget => {
+                "Forgotten on this machine, in this repository and its worktrees; where the team has the note, it still sees it."
             }
-            Self::Rewritten => write!(
+            Self::Meet => {
+                "The notes of this machine and of the team were not brought together; what was written here stays saved here."
+            }
+        }
+    }
+
+    /// What happens to it next.
+    const fn next(self) -> &'static str {
+        match self {
+            Self::Write | Self::Forget => {
+                "It is sent with the next note, and while notes are used here."
+            }
+            Self::Meet => "It is tried again with the next note, and while notes are used here.",
+        }
+    }
+}
+
+impl fmt::Display for About<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (here, next) = (self.act.here(), self.act.next());
+        match self.outcome {
+            Outcome::DryRun => f.write_str("Nothing was written: this is what would be."),
+            Outcome::Draft { reviewed: false } => f.write_str(
+                "Kept on this machine as a draft: nobody finds it, and it is not sent, before it is promoted.",
+            ),
+            Outcome::Draft { reviewed: true } => f.write_str(
+                "Kept on this machine as a draft: this team reviews its notes, so nobody finds it, and it is not sent, \
+                 before a person promotes it. They see it with: majordomus notes pending",
+            ),
+            Outcome::Rejected => f.write_str(
+                "The draft is given up: nobody finds it, and it is not sent. To take it up again, promote it.",
+            ),
+            Outcome::Published { remote } => match self.act {
+                Act::Write => write!(
+                    f,
+                    "Saved and published: everybody who can read the notes at the remote `{remote}` can see it."
+                ),
+                Act::Forget => write!(
+                    f,
+                    "Forgotten, and published: nobody who meets the notes at the remote `{remote}` finds it any more. Their \
+                     history keeps its text. To take it out of there too: majordomus notes purge ID"
+                ),
+                Act::Meet => write!(
+                    f,
+                    "The notes of this machine and those of the team at the remote `{remote}` are the same."
+                ),
+            },
+            Outcome::NoRemote => write!(
                 f,
-                "{HERE} The team's notes were removed or rewritten on the remote, and nothing is put back into them: ask \
+                "{here} This repository has no remote to send it to. To have one: git remote add origin URL, then majordomus notes share"
+            ),
+            Outcome::NotShared { why, hint } => {
+                write!(f, "{here} Nothing is sent anywhere: {why}. To share notes: {hint}")
+            }
+            Outcome::HandedToHost => write!(
+                f,
+                "{here} This client's hooks send it, since MAJORDOMUS_SYNC is off here."
+            ),
+            Outcome::Deferred => write!(
+                f,
+                "{here} Another process of this repository is talking to the remote. {next}"
+            ),
+            Outcome::TimedOut => write!(
+                f,
+                "{here} The remote has not answered yet; the work goes on, and may still succeed by itself."
+            ),
+            Outcome::Failed { why, hint, .. } => {
+                write!(f, "{here} It did not get there: {why}. {next} To find out more: {hint}")
+            }
+            Outcome::Rewritten => write!(
+                f,
+                "{here} The team's notes were removed or rewritten on the remote, and nothing is put back into them: ask \
                  whoever did it. If it was meant, `majordomus sync --adopt` takes what is there now, and sends what was not published."
             ),
         }
@@ -110,7 +188,7 @@ impl fmt::Display for Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::Outcome;
+    use super::{Act, Outcome};
 
     /// What a model relays is worded on purpose: a change of it is a change of this file.
     #[test]
@@ -118,9 +196,13 @@ mod tests {
         let text = |word: &str| word.to_owned();
         let all = [
             Outcome::DryRun,
+            Outcome::Draft { reviewed: false },
+            Outcome::Draft { reviewed: true },
+            Outcome::Rejected,
             Outcome::Published {
                 remote: text("origin"),
             },
+            Outcome::NoRemote,
             Outcome::NotShared {
                 why: text("the checkout names no place for the team's notes"),
                 hint: text("majordomus notes share"),
@@ -135,17 +217,23 @@ mod tests {
             },
             Outcome::Rewritten,
         ];
-        let said: Vec<String> = all
-            .iter()
-            .map(|outcome| {
+        let acts = [
+            ("write", Act::Write),
+            ("forget", Act::Forget),
+            ("meet", Act::Meet),
+        ];
+        let said = acts.map(|(name, act)| {
+            let lines = all.iter().map(|outcome| {
+                let word = outcome.word();
                 let published = if outcome.is_published() {
                     " (published)"
                 } else {
                     ""
                 };
-                format!("{}{published}: {outcome}\n", outcome.word())
-            })
-            .collect();
+                format!("{word}{published}: {}\n", outcome.about(act))
+            });
+            format!("# {name}\n{}", lines.collect::<String>())
+        });
         assert_eq!(said.concat(), include_str!("outcome.golden"));
     }
 }

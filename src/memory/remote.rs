@@ -15,11 +15,13 @@ mod child;
 mod deadline;
 mod error;
 mod lock;
+mod openness;
 mod settings;
 mod verdict;
 
 pub use deadline::Deadline;
 pub use error::RemoteError;
+pub use openness::{Openness, openness};
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

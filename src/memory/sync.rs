@@ -4,7 +4,7 @@
 //! remote nor one that hangs holds up a write, a read or anybody else. Who waits for a job waits for a bounded time, and the
 //! job goes on without them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -16,6 +16,7 @@ use super::outcome::Outcome;
 use super::remote::{Deadline, Remote, RemoteError};
 use super::team::{SyncError, Team};
 use crate::floor::error::Chain;
+use crate::floor::git;
 use crate::floor::limits::{NOTES_APART, NOTES_SENT, NOTES_WAIT};
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
@@ -145,6 +146,9 @@ impl Inner {
             };
         };
         let consent = consent(self.site.root(), &checkout.common_dir);
+        if matches!(consent, Consent::Unconfigured) && !has_remote(self.site.root()) {
+            return Outcome::NoRemote;
+        }
         let Consent::Given {
             push_url,
             remote: name,
@@ -183,6 +187,15 @@ impl Inner {
         }
         team.publish(&remote, &until)
     }
+}
+
+/// Whether the user has any remote here.
+fn has_remote(checkout: &Path) -> bool {
+    let said = git::command(checkout).arg("remote").output();
+    // Who cannot tell is not told that there is none.
+    said.map_or(true, |output| {
+        !output.status.success() || !output.stdout.is_empty()
+    })
 }
 
 fn told(error: &SyncError) -> Outcome {

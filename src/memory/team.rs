@@ -7,6 +7,7 @@ mod publish;
 
 pub use publish::SyncError;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gix_hash::{Kind, ObjectId};
@@ -17,6 +18,7 @@ use super::library::{Change, Library, LibraryError, Message};
 use super::note::{self, Fault, Note};
 use super::outbox::{Kept, Key, Outbox, OutboxError, State, Write};
 use super::place;
+use super::siblings;
 use crate::floor::database::Place;
 
 /// The ref of the notes as they stand on this machine.
@@ -99,8 +101,13 @@ impl Team {
     ///
     /// # Errors
     /// Where it cannot be kept: nothing of it is then there.
-    pub fn keep(&mut self, write: &Write, key: Option<&Key>) -> Result<Kept, TeamError> {
-        Ok(self.outbox.keep(write, key)?)
+    pub fn keep(
+        &mut self,
+        write: &Write,
+        key: Option<&Key>,
+        state: State,
+    ) -> Result<Kept, TeamError> {
+        Ok(self.outbox.keep(write, key, state)?)
     }
 
     /// What was kept under a key.
@@ -109,6 +116,53 @@ impl Team {
     /// Where the file cannot be read, or the key is another request's.
     pub fn first(&mut self, key: &Key) -> Result<Option<Kept>, TeamError> {
         Ok(self.outbox.first(key)?)
+    }
+
+    /// The drafts, in their order.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn drafts(&mut self) -> Result<Vec<Kept>, TeamError> {
+        Ok(self.outbox.drafts()?)
+    }
+
+    /// The draft of a note, also one that was rejected.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn draft_of(&mut self, id: Uuid) -> Result<Option<Kept>, TeamError> {
+        Ok(self.outbox.draft_of(id)?)
+    }
+
+    /// What becomes of a draft; see [`Outbox::shift`].
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn shift(&mut self, draft: &Kept, to: State) -> Result<bool, TeamError> {
+        Ok(self.outbox.shift(draft.seq, draft.state, to)?)
+    }
+
+    /// Writes a draft anew; see [`Outbox::redraft`].
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn redraft(&mut self, draft: &Kept, bytes: &[u8]) -> Result<bool, TeamError> {
+        Ok(self.outbox.redraft(draft.seq, bytes)?)
+    }
+
+    /// The sibling that a write became in part or whole, where it met another one's; see [`siblings`].
+    ///
+    /// # Errors
+    /// Where the repository cannot be read.
+    pub fn sibling_of(&self, write: &Write) -> Result<Option<Uuid>, TeamError> {
+        let (Some(_), Some(bytes)) = (&write.base, &write.bytes) else {
+            return Ok(None);
+        };
+        let id = siblings::sibling_id(write.note, bytes);
+        let Some((library, tip)) = self.look()? else {
+            return Ok(None);
+        };
+        Ok(library.find(tip, id)?.map(|_| id))
     }
 
     /// What is not published, in its order.
@@ -139,14 +193,13 @@ impl Team {
         let library = self.open()?;
         for kept in waiting {
             let write = &kept.write;
-            let change = Change {
-                path: &write.path,
-                bytes: write.bytes.as_deref(),
-            };
             let trailers = trailers(&kept);
             let message = message(write, &trailers);
-            let made = library.commit_while(REF, &[change], &message, || {
-                Ok::<_, TeamError>(self.outbox.is_waiting(kept.seq)?)
+            let made = library.commit_planned(REF, &message, |tip| {
+                if !self.outbox.is_waiting(kept.seq)? {
+                    return Ok::<_, TeamError>(None);
+                }
+                Ok(Some(changes(&library, tip, write)?))
             })?;
             if let Some(made) = made {
                 let sha = made.tip.to_string();
@@ -156,28 +209,22 @@ impl Team {
         Ok(())
     }
 
-    /// The note with this id, as it was written last.
+    /// The note with this id, as it stands with what was written last.
     ///
     /// # Errors
     /// Where what was written or the repository cannot be read.
     pub fn read(&mut self, id: Uuid) -> Result<Option<Found>, TeamError> {
         let last = self.outbox.last_of(id)?;
-        if let Some(kept) = last {
-            return Ok(Found::of(&kept));
-        }
-        let Some((library, tip)) = self.look()? else {
-            return Ok(None);
+        let there = self.look()?;
+        let path = match &there {
+            Some((library, tip)) => library.find(*tip, id)?,
+            None => None,
         };
-        let Some(path) = library.find(tip, id)? else {
-            return Ok(None);
+        let bytes = match (&there, &path) {
+            (Some((library, tip)), Some(path)) => library.read(*tip, path)?,
+            _ => None,
         };
-        let bytes = library.read(tip, &path)?;
-        Ok(bytes.map(|bytes| Found {
-            id,
-            path,
-            bytes,
-            state: State::Published,
-        }))
+        Ok(stands(id, path.unwrap_or_default(), bytes, last))
     }
 
     /// The notes of some hits in a commit, in their order, as they were written last; one that went since is left out.
@@ -192,18 +239,33 @@ impl Team {
     ) -> Result<Vec<Found>, TeamError> {
         let mut all = Vec::with_capacity(hits.len());
         for hit in hits {
-            if let Some(kept) = self.outbox.last_of(hit.id)? {
-                all.extend(Found::of(&kept));
-            } else if let Some(bytes) = library.read(tip, &hit.path)? {
-                all.push(Found {
-                    id: hit.id,
-                    path: hit.path.clone(),
-                    bytes,
-                    state: State::Published,
-                });
-            }
+            let last = self.outbox.last_of(hit.id)?;
+            let bytes = library.read(tip, &hit.path)?;
+            all.extend(stands(hit.id, hit.path.clone(), bytes, last));
         }
         Ok(all)
+    }
+
+    /// Every note as it stands: its path and its file.
+    ///
+    /// # Errors
+    /// Where the repository or what was written cannot be read.
+    pub fn all(&mut self) -> Result<Vec<(String, Vec<u8>)>, TeamError> {
+        let mut all = BTreeMap::new();
+        if let Some((library, tip)) = self.look()? {
+            for difference in library.differences(None, tip)?.notes {
+                if let Some(bytes) = difference.blob.map(|blob| library.blob(blob)) {
+                    all.extend(bytes?.map(|bytes| (difference.path, bytes)));
+                }
+            }
+        }
+        for kept in self.outbox.waiting()? {
+            match kept.write.bytes {
+                Some(bytes) => all.insert(kept.write.path, bytes),
+                None => all.remove(&kept.write.path),
+            };
+        }
+        Ok(all.into_iter().collect())
     }
 
     /// How many writes the team does not have.
@@ -244,6 +306,40 @@ impl Team {
     fn open(&self) -> Result<Library, LibraryError> {
         Library::open(&self.library, Kind::Sha1)
     }
+}
+
+/// A note of which the tree has `bytes` and `last` was written last, if that is not published.
+fn stands(id: Uuid, path: String, bytes: Option<Vec<u8>>, last: Option<Kept>) -> Option<Found> {
+    match (last, bytes) {
+        (Some(last), _) if last.state == State::Waiting => Found::of(&last),
+        // What is committed is in the tree, with what others made of it.
+        (last, Some(bytes)) => Some(Found {
+            id,
+            path,
+            bytes,
+            state: last.map_or(State::Published, |last| last.state),
+        }),
+        // It is being applied again at this moment.
+        (Some(last), None) if last.write.base.is_none() => Found::of(&last),
+        (_, None) => None,
+    }
+}
+
+/// What a write changes on top of a commit.
+fn changes(
+    library: &Library,
+    parent: Option<ObjectId>,
+    write: &Write,
+) -> Result<Vec<Change>, LibraryError> {
+    let theirs = match parent {
+        Some(parent) => library.read(parent, &write.path)?,
+        None => None,
+    };
+    // Where nothing is, nothing was removed: the commits were lost, and come back with what the team has.
+    if parent.is_none() {
+        return Ok(vec![Change::new(&write.path, write.bytes.as_deref())]);
+    }
+    Ok(siblings::applied(write, theirs.as_deref()))
 }
 
 /// What a commit says of a write.

@@ -156,6 +156,12 @@ reasons! {
     LONG_NOTE = InvalidInput, "the note would be … bytes: expected at most …", "write the fact, and link to what is long";
     NO_PATH = InvalidInput, "argument `paths[…]` is no path: expected a path or glob relative to the repository's root", "git ls-files --full-name PATH";
     SECRET = InvalidInput, "the note is not saved: it seems to hold a secret (…)", "write where the secret is kept in its place, or set `not_secret` if it is none";
+    NO_DRAFT = Conflict, "the note `…` is no draft: the team may have it", "majordomus notes forget ID takes it away";
+    NEEDS_PERSON = Refused, "this team reviews its notes, so only a person does that", "majordomus notes pending";
+    UNFIT_STATUS = InvalidInput, "a note of the kind `…` is never `…`: expected …", "majordomus describe notes.change";
+    NOTHING_CHANGED = InvalidInput, "nothing is to be changed: expected `title`, `body`, `status`, `tags` or `paths`", "majordomus describe notes.change";
+    UNSHARED = Refused, "the notes are not shared: …", "majordomus notes share";
+    OTHER_CODE = Conflict, "argument `code` is of another proposal: something changed since", "call it again without `code`, and show what it answers";
     NOT_SAVED = Unavailable, "the note is not saved: …", "majordomus doctor, then call again";
     NOT_SAVED_FULL = Unavailable, "the note is not saved: the disk is full", "free some space, then call again";
     NOT_SAVED_HERE = Unavailable, "the note is not saved: its folder cannot be written", "make the repository's git folder writable, then call again";

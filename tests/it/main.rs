@@ -19,6 +19,7 @@ mod bounds;
 mod bridge;
 mod bridge_failures;
 mod carried;
+mod changes;
 mod cli;
 mod degraded;
 mod delayed;

@@ -59,7 +59,7 @@ fn a_note_is_found_by_every_agent_of_the_repository_and_is_a_commit_of_its_own()
         }),
     );
     assert_eq!(answer["status"], "accepted", "{answer}");
-    assert_eq!(answer["sync"]["status"], "not-shared", "{answer}");
+    assert_eq!(answer["sync"]["status"], "committed-no-remote", "{answer}");
     assert_eq!(answer["sync"]["published"], false, "{answer}");
     let path = answer["path"].as_str().unwrap();
     let found = second.tool(

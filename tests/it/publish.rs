@@ -3,79 +3,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::command::{hermetic, succeed};
+use crate::support::command::succeed;
+use crate::support::remote::{REF, Remote};
 use crate::support::{BOUND, Client, Repository, build, wait_for};
-
-const REF: &str = "refs/majordomus/memory";
-/// What the team calls its remote; the user's own configuration leads from there to a folder.
-const URL: &str = "https://git.example.org/team/code.git";
-
-/// A bare repository that clones share.
-struct Remote {
-    folder: tempfile::TempDir,
-}
-
-impl Remote {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let remote = Self { folder };
-        succeed(
-            hermetic("git", remote.base(), remote.base())
-                .args(["init", "-q", "--bare", "code.git"]),
-        );
-        remote
-    }
-
-    fn base(&self) -> &Path {
-        self.folder.path()
-    }
-
-    fn path(&self) -> PathBuf {
-        self.base().join("code.git")
-    }
-
-    #[track_caller]
-    fn git(&self, arguments: &[&str]) -> String {
-        let output = succeed(hermetic("git", &self.path(), self.base()).args(arguments));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    }
-
-    /// The subjects of the team's commits, the oldest first.
-    fn subjects(&self) -> Vec<String> {
-        let log = self.git(&["log", "--reverse", "--format=%s", REF]);
-        log.lines().map(str::to_owned).collect()
-    }
-
-    fn hook(&self, text: &str) {
-        build::executable(&self.path().join("hooks/pre-receive"), text);
-    }
-
-    fn without_hook(&self) {
-        fs::remove_file(self.path().join("hooks/pre-receive")).unwrap();
-    }
-
-    /// A checkout with this remote, whose notes are not shared yet.
-    fn clone_of(&self) -> Repository {
-        let repository = Repository::new();
-        let lead = format!("url.{}.insteadOf", self.path().display());
-        repository.git(&["config", "user.name", "Ann"]);
-        repository.git(&["config", &lead, URL]);
-        repository.git(&["remote", "add", "origin", URL]);
-        repository
-    }
-
-    /// The same, whose notes are shared.
-    fn sharing(&self) -> Repository {
-        let repository = self.clone_of();
-        succeed(&mut repository.command(&["notes", "share", "--yes"]));
-        repository
-    }
-}
 
 #[track_caller]
 fn remember(client: &Client, title: &str) -> Value {

@@ -1,5 +1,7 @@
 //! What is said about notes.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -7,7 +9,7 @@ use uuid::Uuid;
 use crate::floor::text::is_hidden;
 use crate::memory::note::{Note, Status};
 use crate::memory::outbox::{Kept, State};
-use crate::memory::outcome::Outcome;
+use crate::memory::outcome::{Act, Outcome};
 use crate::memory::place;
 use crate::memory::team::Found;
 
@@ -54,11 +56,11 @@ pub(super) struct Sync {
 }
 
 impl Sync {
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &Outcome, act: Act) -> Self {
         Self {
             status: outcome.word(),
             published: outcome.is_published(),
-            message: outcome.to_string(),
+            message: outcome.about(act).to_string(),
         }
     }
 }
@@ -70,7 +72,7 @@ impl Remembered {
             id: kept.write.note,
             status: status.unwrap_or(Status::Active).as_str(),
             path: kept.write.path.clone(),
-            sync: Sync::of(outcome),
+            sync: Sync::of(outcome, Act::Write),
             similar: Similar::of(similar),
         }
     }
@@ -81,8 +83,91 @@ impl Remembered {
             id: note.id,
             status: note.status().as_str(),
             path: place::path(note.kind, note.id, &note.title),
-            sync: Sync::of(&Outcome::DryRun),
+            sync: Sync::of(&Outcome::DryRun, Act::Write),
             similar: Similar::of(similar),
+        }
+    }
+}
+
+/// What became of a note, or what sharing would come to.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Changed {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    status: Option<&'static str>,
+    /// Where it stands in the team's tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    path: Option<String>,
+    /// The note that became of what could not be merged with another change of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sibling: Option<Uuid>,
+    /// Who can see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sync: Option<Sync>,
+    /// Where the notes would go, or go from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) share: Option<Sharing>,
+}
+
+/// Where the notes would go, or go from now on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Sharing {
+    /// The remote, by whichever protocol.
+    pub(super) remote: String,
+    /// The ref on it.
+    #[serde(rename = "ref")]
+    pub(super) reference: String,
+    /// Whether it is done.
+    pub(super) done: bool,
+    /// To be shown to the person you work for.
+    pub(super) message: String,
+    /// Given back, it does what is proposed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) code: Option<String>,
+}
+
+impl Changed {
+    pub(super) fn of(kept: &Kept, sibling: Option<Uuid>, outcome: &Outcome, act: Act) -> Self {
+        let status = match (act, Found::of(kept)) {
+            (Act::Forget, None) => "forgotten",
+            (_, found) => found
+                .map_or(Status::Active, |found| found.note().0.status())
+                .as_str(),
+        };
+        let mut sync = Sync::of(outcome, act);
+        if let Some(sibling) = sibling {
+            // Writing to a String cannot fail.
+            let _ = write!(
+                sync.message,
+                " Somebody else had changed the note meanwhile: what could not be merged is the note {sibling}, and the two name each other."
+            );
+        }
+        Self {
+            id: Some(kept.write.note),
+            status: Some(status),
+            path: Some(kept.write.path.clone()),
+            sibling,
+            sync: Some(sync),
+            share: None,
+        }
+    }
+
+    pub(super) fn sharing(share: Sharing) -> Self {
+        Self {
+            id: None,
+            status: None,
+            path: None,
+            sibling: None,
+            sync: None,
+            share: Some(share),
         }
     }
 }
@@ -125,10 +210,16 @@ pub(super) struct NoteView {
     paths: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<Uuid>,
+    /// Notes that belong to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    relates: Vec<Uuid>,
     /// Where it stands in the team's tree.
     path: String,
     /// Whether the team has it.
     shared: bool,
+    /// Whether it waits for somebody to promote it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    draft: bool,
     /// Where it ends with `[…]`, the id reads the rest.
     text: String,
 }
@@ -150,8 +241,10 @@ impl NoteView {
             tags: note.tags.iter().map(|tag| plain(tag)).collect(),
             paths: note.paths.iter().map(|path| plain(path)).collect(),
             supersedes: note.supersedes.clone(),
+            relates: note.relates.clone(),
             path: found.path.clone(),
             shared: found.state == State::Published,
+            draft: found.state == State::Draft,
             text: quoted(&note.body, most),
         }
     }

@@ -58,6 +58,9 @@ pub(super) struct Remember {
     #[serde(default)]
     #[schema(max_items = 16)]
     pub(super) supersedes: Vec<Uuid>,
+    /// Keep it on this machine, found by nobody, until somebody promotes it.
+    #[serde(default)]
+    pub(super) draft: bool,
     /// Only say what would be written.
     #[serde(default)]
     pub(super) dry_run: bool,
@@ -69,19 +72,11 @@ pub(super) struct Remember {
 impl Remember {
     /// The note that it asks for.
     pub(super) fn note(self, id: Uuid) -> Result<Note, Refusal> {
-        plain("title", &self.title)?;
-        for (index, tag) in self.tags.iter().enumerate() {
-            plain(&format!("tags[{index}]"), tag)?;
-        }
-        let paths = scope::parse(&self.paths)
-            .map_err(|bad| refusal::NO_PATH.fill(&[&bad.index()]))?
-            .iter()
-            .map(|entry| entry.as_str().to_owned())
-            .collect();
-        let title = self.title.trim().to_owned();
+        let title = title(&self.title)?;
+        plain_tags(&self.tags)?;
         let note = Note {
             tags: self.tags,
-            paths,
+            paths: paths(&self.paths)?,
             supersedes: self.supersedes,
             ..Note::new(self.kind.of_note(), id, title, self.body)
         };
@@ -132,11 +127,159 @@ const PREVIEW: usize = 80;
 /// What author, client and time take in a note's front matter at most, in bytes.
 const SAID_LATER: usize = 1024;
 
+fn title(said: &str) -> Result<String, Refusal> {
+    plain("title", said)?;
+    Ok(said.trim().to_owned())
+}
+
+fn plain_tags(tags: &[String]) -> Result<(), Refusal> {
+    for (index, tag) in tags.iter().enumerate() {
+        plain(&format!("tags[{index}]"), tag)?;
+    }
+    Ok(())
+}
+
+fn paths(said: &[String]) -> Result<Vec<String>, Refusal> {
+    let parsed = scope::parse(said).map_err(|bad| refusal::NO_PATH.fill(&[&bad.index()]))?;
+    Ok(parsed
+        .iter()
+        .map(|entry| entry.as_str().to_owned())
+        .collect())
+}
+
 fn plain(name: &str, word: &str) -> Result<(), Refusal> {
     if word.trim().is_empty() || word.chars().any(is_hidden) {
         return Err(refusal::HIDDEN_WORD.fill(&[&name]));
     }
     Ok(())
+}
+
+/// What becomes of a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Action {
+    /// Correct it: every argument that is there takes the place of what it says.
+    Edit,
+    /// Another note, `by`, takes its place.
+    Supersede,
+    /// Take it away; the history of the notes keeps its text.
+    Forget,
+    /// A draft becomes a note.
+    Promote,
+    /// A draft is given up.
+    Reject,
+    /// Agree where the notes of this repository go: answers what that comes to and a `code`; once the person you work for
+    /// has agreed, call it again with the code.
+    Share,
+}
+
+/// How things stand with a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum NoteStatus {
+    Active,
+    Stale,
+    Proposed,
+    Accepted,
+    Planned,
+    InProgress,
+    Blocked,
+    Done,
+}
+
+impl NoteStatus {
+    fn of_note(self) -> note::Status {
+        match self {
+            Self::Active => note::Status::Active,
+            Self::Stale => note::Status::Stale,
+            Self::Proposed => note::Status::Proposed,
+            Self::Accepted => note::Status::Accepted,
+            Self::Planned => note::Status::Planned,
+            Self::InProgress => note::Status::InProgress,
+            Self::Blocked => note::Status::Blocked,
+            Self::Done => note::Status::Done,
+        }
+    }
+}
+
+/// What is to become of a note.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChangeNote {
+    /// What is to be done.
+    pub(super) action: Action,
+    /// The note; every action but `share` needs it.
+    #[schema(nullable = false)]
+    pub(super) id: Option<Uuid>,
+    /// For `supersede`: the note that takes its place.
+    #[schema(nullable = false)]
+    pub(super) by: Option<Uuid>,
+    /// For `edit`.
+    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    title: Option<String>,
+    /// For `edit`: the whole text.
+    #[schema(nullable = false)]
+    body: Option<String>,
+    /// For `edit`: how things stand; a kind has its own words.
+    #[schema(nullable = false)]
+    status: Option<NoteStatus>,
+    /// For `edit`: all of them.
+    #[schema(nullable = false, max_items = 16)]
+    tags: Option<Vec<String>>,
+    /// For `edit`: all of them.
+    #[schema(nullable = false, max_items = 64)]
+    paths: Option<Vec<String>>,
+    /// What was refused as a secret is none.
+    #[serde(default)]
+    pub(super) not_secret: bool,
+    /// For `share`: the remote, as git calls it here.
+    #[serde(default = "origin")]
+    #[schema(default = "origin", max_length = 200)]
+    pub(super) remote: String,
+    /// For `share`: what the proposal answered.
+    #[schema(nullable = false, max_length = 64)]
+    pub(super) code: Option<String>,
+}
+
+impl ChangeNote {
+    /// Corrects a note.
+    pub(super) fn apply(&self, note: &mut Note) -> Result<(), Refusal> {
+        let before = note.clone();
+        if let Some(said) = &self.title {
+            note.title = title(said)?;
+        }
+        if let Some(body) = &self.body {
+            note.body.clone_from(body);
+        }
+        if let Some(status) = self.status {
+            let status = status.of_note();
+            let known = note.kind.statuses();
+            if !known.contains(&status) {
+                let words: Vec<_> = known.iter().map(|status| status.as_str()).collect();
+                return Err(refusal::UNFIT_STATUS.fill(&[
+                    &note.kind.as_str(),
+                    &status.as_str(),
+                    &words.join(", "),
+                ]));
+            }
+            note.status = Some(status);
+        }
+        if let Some(tags) = &self.tags {
+            plain_tags(tags)?;
+            note.tags.clone_from(tags);
+        }
+        if let Some(said) = &self.paths {
+            note.paths = paths(said)?;
+        }
+        if *note == before {
+            return Err(refusal::NOTHING_CHANGED.fill(&[]));
+        }
+        Ok(())
+    }
+}
+
+fn origin() -> String {
+    "origin".to_owned()
 }
 
 /// Which notes.
@@ -146,7 +289,7 @@ pub(super) struct Which {
     /// Read this one, with its text.
     #[schema(nullable = false)]
     pub(super) id: Option<Uuid>,
-    /// Only those that the team does not have yet.
+    /// Only those that the team does not have yet, drafts among them.
     #[serde(default)]
     pub(super) pending: bool,
     /// Only those of this kind.

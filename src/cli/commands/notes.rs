@@ -12,10 +12,14 @@ use crate::cli::report::{Exit, Outcome};
 use crate::cli::screen::{Mark, Screen, clean};
 use crate::memory::note::Kind;
 
+mod change;
+mod export;
 mod share;
 
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["notes"];
+/// The words of the commands that change a note.
+const CHANGE: &[&str] = &["notes", "edit"];
 
 /// Reads a kind by its word.
 pub fn kinds() -> PossibleValuesParser {
@@ -51,9 +55,47 @@ pub struct Args {
     pub form: Json,
 }
 
+/// What may be typed after `show`.
+#[derive(Debug, clap::Args)]
+pub struct Shown {
+    /// The note
+    #[arg(value_name = "ID")]
+    pub id: String,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// What may be typed after `pending`.
+#[derive(Debug, clap::Args)]
+pub struct Pending {
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
 /// What else there is to do with notes.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
+    /// Print one note, with its text
+    Show(Shown),
+    /// List what the team does not have yet, drafts among them
+    Pending(Pending),
+    /// Make a draft a note
+    Promote(change::One),
+    /// Give a draft up
+    Reject(change::One),
+    /// Correct a note
+    Edit(change::Edit),
+    /// Say that another note takes the place of one
+    Supersede(change::Supersede),
+    /// Take a note away; the history of the notes keeps its text
+    Forget(change::One),
+    /// Print where the repository of the notes is
+    Path(export::Path),
+    /// Write every note to a file of its own
+    Export(export::Export),
     /// Name a remote that the team's notes go to, and accept it here
     Share(share::Share),
     /// Accept the remote that the checkout names for the team's notes
@@ -67,6 +109,28 @@ pub enum Action {
 pub fn run(args: &Args, context: &Context) -> Outcome {
     match &args.action {
         None => {}
+        Some(Action::Show(shown)) => {
+            return list(&json!({ "id": shown.id }), true, shown.form, context);
+        }
+        Some(Action::Pending(pending)) => {
+            let asked = json!({ "pending": true, "limit": 200 });
+            return list(&asked, false, pending.form, context);
+        }
+        Some(Action::Promote(args)) => {
+            let question = "make it a note, which the team gets?";
+            return change::one("promote", question, args, context);
+        }
+        Some(Action::Reject(args)) => {
+            return change::one("reject", "give this draft up?", args, context);
+        }
+        Some(Action::Forget(args)) => {
+            let question = "take it away, here and for the team?";
+            return change::one("forget", question, args, context);
+        }
+        Some(Action::Edit(args)) => return change::edit(args, context),
+        Some(Action::Supersede(args)) => return change::supersede(args, context),
+        Some(Action::Path(args)) => return export::path(args, context),
+        Some(Action::Export(args)) => return export::export(args, context),
         Some(Action::Share(args)) => return share::share(args, context),
         Some(Action::Trust(args)) => return share::trust(args, context),
     }
@@ -79,11 +143,16 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             }
         }
     }
-    let answer = owner::ask(WORDS, &arguments, context)?;
-    if args.form.json {
+    list(&arguments, args.id.is_some(), args.form, context)
+}
+
+/// Prints the notes that are asked for; whole ones with their text.
+fn list(asked: &Value, whole: bool, form: Json, context: &Context) -> Outcome {
+    let answer = owner::ask(WORDS, asked, context)?;
+    if form.json {
         context.screen.json(&answer)?;
     } else {
-        let text = render(&answer, args.id.is_some(), context.screen);
+        let text = render(&answer, whole, context.screen);
         context.screen.print(&text)?;
     }
     Ok(Exit::Done)
@@ -106,7 +175,10 @@ pub fn render(answer: &Value, whole: bool, screen: Screen) -> String {
             .map(|key| word(note, key))
             .filter(|fact| !fact.is_empty())
             .collect();
-        if note.get("shared").and_then(Value::as_bool) == Some(false) {
+        let is = |key: &str| note.get(key).and_then(Value::as_bool);
+        if is("draft") == Some(true) {
+            facts.push("draft".to_owned());
+        } else if is("shared") == Some(false) {
             facts.push("not shared".to_owned());
         }
         // Writing to a String cannot fail.

@@ -42,6 +42,10 @@ pub struct Args {
     #[arg(long, value_name = "ID")]
     pub supersedes: Vec<String>,
 
+    /// Keep it on this machine, found by nobody, until it is promoted
+    #[arg(long)]
+    pub draft: bool,
+
     /// Only say what would be written
     #[arg(long)]
     pub dry_run: bool,
@@ -77,6 +81,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         "tags": args.tags,
         "paths": args.paths,
         "supersedes": args.supersedes,
+        "draft": args.draft,
         "dry_run": args.dry_run,
         "not_secret": args.not_secret,
     });

@@ -13,7 +13,7 @@ use crate::registry::catalog::Registry;
 pub const TOOLS: usize = 12;
 
 /// What `tools/list` may cost a model, in tokens of four bytes (I10).
-pub const TOOL_TOKENS: usize = 3000;
+pub const TOOL_TOKENS: usize = 4000;
 
 /// The OpenAPI document of this build: nothing in it differs between two checkouts.
 #[must_use]

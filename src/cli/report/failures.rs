@@ -133,6 +133,11 @@ failures! {
     NO_REMOTE = Failed, "git knows no remote `…` here", "git remote -v, then majordomus notes share --remote NAME";
     NAMELESS_REMOTE = Failed, "the remote `…` has no name that a team could agree on: it is a folder, or an address that notes are not sent to", "git remote -v, then majordomus notes share --remote NAME";
     UNSHARED = Failed, "…", "majordomus notes share";
+    NOT_CHANGED = Failed, "nothing was changed", "majordomus notes edit ID --title TITLE, or --body TEXT";
+    NO_EDITOR = Failed, "the editor was of no use: …", "EDITOR=vi majordomus notes edit ID";
+    UNREAD_EDIT = Failed, "nothing was changed: … (your text is in …)", "majordomus notes edit ID --body TEXT";
+    NOT_EXPORTED = Failed, "the notes are not exported to `…`: …", "majordomus notes export FOLDER, with one that is not there yet";
+    UNREAD_NOTES = Failed, "the notes cannot be read: …", "majordomus doctor";
 
     // `demo`.
     NO_PLAYGROUND = Failed, "there is no folder to play in: …", "TMPDIR=PATH majordomus demo";

@@ -24,11 +24,16 @@ pub enum Unreadable {
     #[error("`memory` in `.ai/majordomus.toml` is no table")]
     Shape,
     /// A key that does not exist: it may be one that is misspelled, or one that a newer version heeds.
-    #[error("`.ai/majordomus.toml` has `{0}` under `[memory]`, where `remote` and `ref` may stand")]
+    #[error(
+        "`.ai/majordomus.toml` has `{0}` under `[memory]`, where `remote`, `ref` and `review` may stand"
+    )]
     Unknown(String),
     /// A value that is no text.
     #[error("`{0}` under `[memory]` in `.ai/majordomus.toml` is no text")]
     Kind(&'static str),
+    /// A value that is neither true nor false.
+    #[error("`{0}` under `[memory]` in `.ai/majordomus.toml` is neither true nor false")]
+    Flag(&'static str),
     /// No remote.
     #[error("`[memory]` in `.ai/majordomus.toml` names no `remote`")]
     Missing,
@@ -51,7 +56,9 @@ impl Unreadable {
             Self::File(_) => "ls -l .ai/majordomus.toml",
             Self::Escape => "ls -ld .ai",
             Self::Git => "git config --list --show-origin",
-            Self::Encoding | Self::Syntax(_) | Self::Unknown(_) => "git diff .ai/majordomus.toml",
+            Self::Encoding | Self::Syntax(_) | Self::Unknown(_) | Self::Flag(_) => {
+                "git diff .ai/majordomus.toml"
+            }
             Self::Shape | Self::Kind(_) | Self::Missing | Self::Remote | Self::Reference(_) => {
                 "majordomus notes share"
             }

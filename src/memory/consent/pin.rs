@@ -20,6 +20,9 @@ pub(super) struct Pin {
     /// The ref's full name.
     #[serde(rename = "ref")]
     pub(super) reference: String,
+    /// Whether the team reviewed its notes when it was accepted: a file that says no more what it said does not undo it.
+    #[serde(default)]
+    pub(super) review: bool,
 }
 
 impl Pin {
@@ -57,10 +60,11 @@ pub(super) fn read(common_dir: &Path) -> Pinned {
 ///
 /// # Errors
 /// [`TrustError`]; what was accepted before then still is.
-pub fn trust(common_dir: &Path, remote: &str, name: &str) -> Result<(), TrustError> {
+pub fn trust(common_dir: &Path, remote: &str, name: &str, review: bool) -> Result<(), TrustError> {
     let pin = Pin {
         remote: identity::parse(remote).ok_or(TrustError::Remote)?,
         reference: name.to_owned(),
+        review,
     };
     reference(name).map_err(TrustError::Reference)?;
     let path = path(common_dir);

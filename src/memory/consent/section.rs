@@ -28,6 +28,8 @@ pub(super) struct Section {
     pub(super) remote: String,
     /// The ref's full name.
     pub(super) reference: String,
+    /// Whether a person reads each note before the team gets it.
+    pub(super) review: bool,
 }
 
 /// What [`share`] makes of the file.
@@ -65,13 +67,22 @@ pub(super) fn reference(name: &str) -> Result<(), BadReference> {
 ///
 /// # Errors
 /// Every [`ShareError`] but [`ShareError::Write`].
-pub fn draft(checkout_root: &Path, remote: &str, name: &str) -> Result<Draft, ShareError> {
+pub fn draft(
+    checkout_root: &Path,
+    remote: &str,
+    name: &str,
+    review: bool,
+) -> Result<Draft, ShareError> {
+    reference(name).map_err(ShareError::Reference)?;
+    let before = text(checkout_root).map_err(ShareError::Unreadable)?;
+    // Who asks for no review leaves the one that is there.
+    let reviewed = before.as_deref().map(parse);
+    let reviewed = matches!(reviewed, Some(Ok(Some(Section { review: true, .. }))));
     let wanted = Section {
         remote: identity::parse(remote).ok_or(ShareError::Remote)?,
         reference: name.to_owned(),
+        review: review || reviewed,
     };
-    reference(name).map_err(ShareError::Reference)?;
-    let before = text(checkout_root).map_err(ShareError::Unreadable)?;
     let after = put(before.as_deref().unwrap_or_default(), &wanted)?;
     match parse(&after) {
         Ok(Some(section)) if section == wanted && after.len() <= LONGEST => {
@@ -87,8 +98,13 @@ pub fn draft(checkout_root: &Path, remote: &str, name: &str) -> Result<Draft, Sh
 ///
 /// # Errors
 /// [`ShareError`]; the file is then as it was.
-pub fn share(checkout_root: &Path, remote: &str, name: &str) -> Result<Draft, ShareError> {
-    let draft = draft(checkout_root, remote, name)?;
+pub fn share(
+    checkout_root: &Path,
+    remote: &str,
+    name: &str,
+    review: bool,
+) -> Result<Draft, ShareError> {
+    let draft = draft(checkout_root, remote, name, review)?;
     if draft.before.as_ref() != Some(&draft.after) {
         std::fs::create_dir_all(checkout_root.join(".ai")).map_err(ShareError::Write)?;
         let path = path(checkout_root).map_err(ShareError::Unreadable)?;
@@ -134,7 +150,7 @@ fn parse(text: &str) -> Result<Option<Section>, Unreadable> {
     let memory = memory.as_table_like().ok_or(Unreadable::Shape)?;
     let unknown = memory
         .iter()
-        .find(|(key, _)| !matches!(*key, "remote" | "ref"));
+        .find(|(key, _)| !matches!(*key, "remote" | "ref" | "review"));
     if let Some((key, _)) = unknown {
         return Err(Unreadable::Unknown(shown(key)));
     }
@@ -144,6 +160,10 @@ fn parse(text: &str) -> Result<Option<Section>, Unreadable> {
     Ok(Some(Section {
         remote: identity::parse(remote).ok_or(Unreadable::Remote)?,
         reference: name.to_owned(),
+        review: match memory.get("review") {
+            None => false,
+            Some(item) => item.as_bool().ok_or(Unreadable::Flag("review"))?,
+        },
     }))
 }
 
@@ -175,6 +195,9 @@ fn put(text: &str, wanted: &Section) -> Result<String, ShareError> {
         .is_some_and(|memory| memory.contains_key("ref"));
     if has_reference || wanted.reference != DEFAULT_REFERENCE {
         values.push(("ref", format!("\"{}\"", wanted.reference)));
+    }
+    if wanted.review {
+        values.push(("review", "true".to_owned()));
     }
     let line = |(key, value): &(&str, String)| format!("{key} = {value}{end}");
     let Some(item) = item else {

@@ -60,7 +60,7 @@ impl Place {
     }
 
     fn trusts(&self, remote: &str, reference: &str) {
-        trust(&self.common(), remote, reference).unwrap();
+        trust(&self.common(), remote, reference, false).unwrap();
     }
 
     fn command(&self) -> Command {
@@ -143,7 +143,7 @@ fn notes_go_where_the_checkout_the_users_git_and_the_user_agree() {
         assert!(matches!(place.consent(), Consent::Unconfigured));
         place.says("[other]\nx = 1\n");
         assert!(matches!(place.consent(), Consent::Unconfigured));
-        share(&place.root(), REPO, DEFAULT_REFERENCE).unwrap();
+        share(&place.root(), REPO, DEFAULT_REFERENCE, false).unwrap();
         assert_eq!(place.distrust(), Distrust::NotAccepted);
         place.trusts(REPO, DEFAULT_REFERENCE);
         let protocol = if url.starts_with("https") {
@@ -272,9 +272,14 @@ fn what_is_accepted_is_private_whole_and_one_pair() {
         fs::write(&file, text).unwrap();
         assert_eq!(place.distrust(), Distrust::Damaged, "{text}");
     }
-    let refused = trust(&place.common(), URL, DEFAULT_REFERENCE);
+    let refused = trust(&place.common(), URL, DEFAULT_REFERENCE, false);
     assert!(matches!(refused, Err(TrustError::Remote)));
-    let refused = trust(&place.0.path().join("nowhere"), REPO, DEFAULT_REFERENCE);
+    let refused = trust(
+        &place.0.path().join("nowhere"),
+        REPO,
+        DEFAULT_REFERENCE,
+        false,
+    );
     assert!(matches!(refused, Err(TrustError::Write(_))));
 }
 

@@ -39,7 +39,7 @@ impl Place {
             trailers: &[],
         };
         self.library
-            .commit(REF, &[Change { path, bytes }], &message)
+            .commit(REF, &[Change::new(path, bytes)], &message)
             .unwrap();
     }
 

@@ -73,10 +73,7 @@ fn message(subject: &str) -> Message<'_> {
 
 #[track_caller]
 fn write(library: &Library, path: &str, text: &str) -> ObjectId {
-    let change = Change {
-        path,
-        bytes: Some(text.as_bytes()),
-    };
+    let change = Change::new(path, Some(text.as_bytes()));
     let done = library.commit(REF, &[change], &message("remember"));
     done.unwrap().tip
 }
@@ -129,17 +126,13 @@ fn the_same_bytes_again_are_no_commit_and_a_removed_note_is_gone() {
     let library = place.open(Kind::Sha1);
     let tip = write(&library, &note(1), "one");
     let path = note(1);
-    let again = Change {
-        path: &path,
-        bytes: Some(b"one"),
-    };
+    let again = Change::new(&path, Some(b"one"));
     let done = library.commit(REF, &[again], &message("again")).unwrap();
     assert_eq!((done.tip, done.new), (tip, false));
-    let removal = Change {
-        path: &path,
-        bytes: None,
-    };
-    let done = library.commit(REF, &[removal], &message("forget")).unwrap();
+    let removal = Change::new(&path, None);
+    let done = library
+        .commit(REF, std::slice::from_ref(&removal), &message("forget"))
+        .unwrap();
     assert!(done.new);
     assert_eq!(library.read(done.tip, &path).unwrap(), None);
     assert_eq!(library.read(tip, &path).unwrap().unwrap(), b"one");
@@ -181,10 +174,7 @@ fn what_changed_between_two_commits_is_told_by_path() {
     }
     write(&library, &note(1), "changed");
     let path = note(7);
-    let removal = Change {
-        path: &path,
-        bytes: None,
-    };
+    let removal = Change::new(&path, None);
     let last = library
         .commit(REF, &[removal], &message("forget"))
         .unwrap()
@@ -278,10 +268,7 @@ fn nothing_but_notes_is_read_from_a_hostile_tree() {
         "//",
     ] {
         assert_eq!(library.read(commit, path).unwrap(), None, "{path}");
-        let change = Change {
-            path,
-            bytes: Some(b"x"),
-        };
+        let change = Change::new(path, Some(b"x"));
         let refused = library.commit(REF, &[change], &message("no"));
         assert!(matches!(refused, Err(LibraryError::Path(_))), "{path}");
     }
@@ -295,10 +282,7 @@ fn a_note_that_is_too_long_is_refused_and_one_at_the_edge_is_not() {
     let path = note(1);
     let of = |length: usize| {
         let bytes = vec![b'x'; length];
-        let change = Change {
-            path: &path,
-            bytes: Some(&bytes),
-        };
+        let change = Change::new(&path, Some(&bytes));
         library.commit(REF, &[change], &message("long"))
     };
     assert!(matches!(of(NOTE_BYTES + 1), Err(LibraryError::TooLong(_))));
@@ -311,10 +295,7 @@ fn a_message_cannot_forge_a_trailer_or_an_author() {
     let place = Place::new();
     let library = place.open(Kind::Sha1);
     let path = note(1);
-    let change = Change {
-        path: &path,
-        bytes: Some(b"x"),
-    };
+    let change = Change::new(&path, Some(b"x"));
     let hostile = Message {
         subject: "a\n\nKey: forged\r\u{1b}[2J",
         author: ("A <b@c> 1 +0000\nparent x", "x>\n"),
@@ -351,10 +332,7 @@ fn what_is_no_repository_of_ours_is_named() {
         library.read(tip, &note(1)),
         Err(LibraryError::Read(_))
     ));
-    let change = Change {
-        path: &note(2),
-        bytes: Some(b"x"),
-    };
+    let change = Change::new(&note(2), Some(b"x"));
     assert!(library.commit(REF, &[change], &message("no")).is_err());
     assert_eq!(library.tip(REF).unwrap(), Some(tip));
 }
@@ -368,10 +346,7 @@ fn a_lock_that_nobody_holds_any_more_is_named() {
     let lock = place.folder().join(format!("{REF}.lock"));
     fs::write(&lock, "").unwrap();
     let path = note(2);
-    let change = Change {
-        path: &path,
-        bytes: Some(b"two"),
-    };
+    let change = Change::new(&path, Some(b"two"));
     let refused = library.commit(REF, &[change], &message("no")).unwrap_err();
     assert!(
         matches!(refused, LibraryError::Reference { .. }),

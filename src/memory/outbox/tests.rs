@@ -10,6 +10,7 @@ fn write(note: u128) -> Write {
     Write {
         note: Uuid::from_u128(note),
         path: format!("memory/00/{note}.md"),
+        base: None,
         bytes: Some(b"text".to_vec()),
         subject: "a title".to_owned(),
         author: ("A".to_owned(), "a@example.org".to_owned()),
@@ -40,7 +41,7 @@ fn what_is_kept_is_there_for_the_next_process_in_its_order() {
     let folder = Folder::new();
     let mut outbox = folder.outbox();
     for note in 1..=3 {
-        outbox.keep(&write(note), None).unwrap();
+        outbox.keep(&write(note), None, State::Waiting).unwrap();
     }
     let mut next = folder.outbox();
     let kept = next.unpublished().unwrap();
@@ -57,13 +58,21 @@ fn what_is_kept_is_there_for_the_next_process_in_its_order() {
 fn a_key_gives_the_first_write_back_also_to_another_process() {
     let folder = Folder::new();
     let key = Key::new("peer", 7, "digest");
-    let first = folder.outbox().keep(&write(1), Some(&key)).unwrap();
-    let again = folder.outbox().keep(&write(2), Some(&key)).unwrap();
+    let first = folder
+        .outbox()
+        .keep(&write(1), Some(&key), State::Waiting)
+        .unwrap();
+    let again = folder
+        .outbox()
+        .keep(&write(2), Some(&key), State::Waiting)
+        .unwrap();
     assert_eq!(first, again);
     assert_eq!(folder.outbox().unpublished().unwrap(), [first]);
     let other = Key::new("peer", 7, "another");
     assert!(matches!(
-        folder.outbox().keep(&write(2), Some(&other)),
+        folder
+            .outbox()
+            .keep(&write(2), Some(&other), State::Waiting),
         Err(OutboxError::OtherKey)
     ));
     for other in [
@@ -79,7 +88,10 @@ fn no_file_holds_what_a_key_is_made_of() {
     let folder = Folder::new();
     let secret = "http:very-secret-handle";
     let key = Key::new(secret, 1, "digest");
-    folder.outbox().keep(&write(1), Some(&key)).unwrap();
+    folder
+        .outbox()
+        .keep(&write(1), Some(&key), State::Waiting)
+        .unwrap();
     for entry in fs::read_dir(folder.0.path()).unwrap() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         assert!(memchr::memmem::find(&bytes, b"very-secret").is_none());
@@ -90,7 +102,7 @@ fn no_file_holds_what_a_key_is_made_of() {
 fn a_write_only_goes_forward() {
     let folder = Folder::new();
     let mut outbox = folder.outbox();
-    let seq = outbox.keep(&write(1), None).unwrap().seq;
+    let seq = outbox.keep(&write(1), None, State::Waiting).unwrap().seq;
     outbox.advance(&[(seq, "abc")], State::Committed).unwrap();
     let kept = outbox.unpublished().unwrap();
     assert_eq!(
@@ -108,7 +120,7 @@ fn a_write_only_goes_forward() {
 fn what_is_not_published_is_never_forgotten() {
     let folder = Folder::new();
     let mut outbox = folder.outbox();
-    outbox.keep(&write(1), None).unwrap();
+    outbox.keep(&write(1), None, State::Waiting).unwrap();
     assert_eq!(outbox.forget(u64::from(u32::MAX)).unwrap(), 0);
     assert_eq!(outbox.unpublished().unwrap().len(), 1);
 }
@@ -136,11 +148,80 @@ fn a_damaged_file_is_kept_with_all_its_bytes_however_many_there_are() {
         for log in ["-wal", "-shm"] {
             drop(fs::remove_file(format!("{}{log}", folder.file().display())));
         }
-        folder.outbox().keep(&write(1), None).unwrap();
+        folder
+            .outbox()
+            .keep(&write(1), None, State::Waiting)
+            .unwrap();
         let kept = fs::read_dir(folder.0.path()).unwrap().filter(|entry| {
             let path = entry.as_ref().unwrap().path();
             fs::read(path).is_ok_and(|bytes| bytes == garbage.as_bytes())
         });
         assert_eq!(kept.count(), 1, "round {round}");
     }
+}
+
+#[test]
+fn a_draft_goes_nowhere_before_it_is_promoted() {
+    let folder = Folder::new();
+    let mut outbox = folder.outbox();
+    let kept = outbox.keep(&write(1), None, State::Draft).unwrap();
+    assert_eq!(outbox.drafts().unwrap(), std::slice::from_ref(&kept));
+    assert_eq!(
+        (outbox.unpublished().unwrap(), outbox.count().unwrap()),
+        (vec![], 0)
+    );
+    assert_eq!(outbox.last_of(kept.write.note).unwrap(), None);
+    outbox
+        .advance(&[(kept.seq, "abc")], State::Published)
+        .unwrap();
+    assert_eq!(outbox.drafts().unwrap().len(), 1, "nobody promoted it");
+    assert!(
+        outbox
+            .shift(kept.seq, State::Draft, State::Rejected)
+            .unwrap()
+    );
+    assert!(
+        !outbox
+            .shift(kept.seq, State::Draft, State::Waiting)
+            .unwrap()
+    );
+    assert!(!outbox.redraft(kept.seq, b"other").unwrap());
+    assert_eq!(outbox.drafts().unwrap(), []);
+    let given_up = outbox.draft_of(kept.write.note).unwrap().unwrap();
+    assert_eq!(
+        (given_up.state, &given_up.write),
+        (State::Rejected, &kept.write)
+    );
+    assert!(
+        outbox
+            .shift(kept.seq, State::Rejected, State::Draft)
+            .unwrap()
+    );
+    assert!(outbox.redraft(kept.seq, b"other").unwrap());
+    assert!(
+        outbox
+            .shift(kept.seq, State::Draft, State::Waiting)
+            .unwrap()
+    );
+    let waiting = outbox.waiting().unwrap();
+    assert_eq!(waiting[0].write.bytes.as_deref(), Some(&b"other"[..]));
+}
+
+/// What the release before kept is there for this one.
+#[test]
+fn a_file_of_the_first_version_is_taken_over() {
+    let folder = Folder::new();
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    connection.execute_batch(super::SCHEMA.steps[0]).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO write (digest, note, path, bytes, subject, author, address, client, peer, at, state)
+             VALUES ('', '00000000-0000-0000-0000-000000000001', 'p', x'41', 's', 'a', '', '', '', 1, 0);
+             PRAGMA user_version = 1;",
+        )
+        .unwrap();
+    drop(connection);
+    let kept = folder.outbox().unpublished().unwrap();
+    assert_eq!(kept[0].write.bytes.as_deref(), Some(&b"A"[..]));
+    assert_eq!(kept[0].write.base, None);
 }

@@ -91,10 +91,7 @@ impl Clone {
     fn write(&self, number: u128) -> ObjectId {
         let path = place::path(NoteKind::Memory, Uuid::from_u128(number), "a note");
         let text = format!("{number}\n");
-        let change = Change {
-            path: &path,
-            bytes: Some(text.as_bytes()),
-        };
+        let change = Change::new(&path, Some(text.as_bytes()));
         let message = Message {
             subject: "remember",
             author: ("A Writer", "writer@example.org"),

@@ -10,9 +10,9 @@ use std::collections::HashSet;
 
 use gix_hash::ObjectId;
 
-use super::{REF, Team, TeamError, message, trailers};
+use super::{REF, Team, TeamError, changes, message, trailers};
 use crate::floor::error::Chain;
-use crate::memory::library::{Change, Library, LibraryError};
+use crate::memory::library::{Library, LibraryError};
 use crate::memory::outbox::State;
 use crate::memory::remote::{Deadline, Remote, RemoteError, TRACKING};
 
@@ -65,10 +65,11 @@ impl Team {
             return Err(SyncError::Rewritten);
         }
         let tracking = library.tip(TRACKING)?;
-        self.align(&library, tracking)?;
+        // Before anything is applied again: what arrived may have been changed since by somebody else.
         if let Some(tracking) = tracking {
             self.note_published(&library, tracking, before);
         }
+        self.align(&library, tracking)?;
         Ok(())
     }
 
@@ -113,6 +114,10 @@ impl Team {
         {
             library.remove(TRACKING, seen)?;
         }
+        if let Some(there) = there {
+            self.note_published(&library, there, None);
+        }
+        self.set_aside(&library, there)?;
         for _ in 0..ATTEMPTS {
             let local = library.tip(REF)?;
             if self.apply_again(&library, local, there)? {
@@ -120,6 +125,20 @@ impl Team {
             }
         }
         Err(SyncError::Contended)
+    }
+
+    /// Makes drafts of the changes of notes that are gone: somebody decides whether their text comes back.
+    fn set_aside(&mut self, library: &Library, there: Option<ObjectId>) -> Result<(), TeamError> {
+        for kept in self.outbox.unpublished()? {
+            let stands = match there {
+                Some(there) => library.read(there, &kept.write.path)?.is_some(),
+                None => false,
+            };
+            if kept.write.base.is_some() && !stands {
+                self.outbox.shift(kept.seq, kept.state, State::Draft)?;
+            }
+        }
+        Ok(())
     }
 
     /// Moves the ref of this machine to where it leads on from `tracking`, and answers where it stands then.
@@ -162,13 +181,10 @@ impl Team {
         let mut top = base;
         let mut marks = Vec::new();
         for kept in self.outbox.unpublished()? {
-            let change = Change {
-                path: &kept.write.path,
-                bytes: kept.write.bytes.as_deref(),
-            };
+            let changes = changes(library, top, &kept.write)?;
             let trailers = trailers(&kept);
             let message = message(&kept.write, &trailers);
-            let made = library.on_top(top, &[change], &message)?;
+            let made = library.on_top(top, &changes, &message)?;
             marks.push((kept.seq, made.tip.to_string()));
             top = Some(made.tip);
         }

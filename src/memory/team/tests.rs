@@ -1,6 +1,7 @@
 //! Writers of several processes on one repository; each thread here has its own connection and its own objects, as a
 //! process has.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
 
@@ -9,7 +10,6 @@ use uuid::Uuid;
 
 use super::{REF, State, Team};
 use crate::floor::git;
-use crate::memory::library::Library;
 use crate::memory::note::Kind;
 use crate::memory::outbox::{Key, Write};
 use crate::memory::place;
@@ -26,6 +26,7 @@ fn write(number: u64, text: &str) -> Write {
     Write {
         note: id(number),
         path: place::path(Kind::Memory, id(number), "a title"),
+        base: None,
         bytes: Some(text.as_bytes().to_vec()),
         subject: format!("remember: {text}"),
         author: ("A".to_owned(), "a@example.org".to_owned()),
@@ -63,7 +64,7 @@ fn a_note_is_read_as_it_was_written_last_wherever_it_stands() {
         !folder.path().join("writes.db").exists(),
         "to read makes nothing"
     );
-    team.keep(&write(1, "one"), None).unwrap();
+    team.keep(&write(1, "one"), None, State::Waiting).unwrap();
     let found = team.read(id(1)).unwrap().unwrap();
     assert_eq!((&*found.bytes, found.state), (&b"one"[..], State::Waiting));
     team.commit().unwrap();
@@ -78,10 +79,11 @@ fn a_note_is_read_as_it_was_written_last_wherever_it_stands() {
     assert_eq!(subjects(folder.path()), ["remember: one"]);
     assert_eq!(team.read(id(2)).unwrap(), None);
     let gone = Write {
+        base: Some(b"one".to_vec()),
         bytes: None,
         ..write(1, "gone")
     };
-    team.keep(&gone, None).unwrap();
+    team.keep(&gone, None, State::Waiting).unwrap();
     assert_eq!(team.read(id(1)).unwrap(), None);
     team.commit().unwrap();
     assert_eq!(team.read(id(1)).unwrap(), None);
@@ -92,7 +94,7 @@ fn a_note_is_read_as_it_was_written_last_wherever_it_stands() {
 fn what_was_published_and_forgotten_is_read_from_the_repository() {
     let folder = TempDir::new().unwrap();
     let mut team = team(folder.path());
-    let kept = team.keep(&write(1, "one"), None).unwrap();
+    let kept = team.keep(&write(1, "one"), None, State::Waiting).unwrap();
     team.commit().unwrap();
     team.outbox
         .advance(&[(kept.seq, "abc")], State::Published)
@@ -109,9 +111,13 @@ fn what_was_published_and_forgotten_is_read_from_the_repository() {
 fn what_was_committed_and_not_marked_is_committed_once() {
     let folder = TempDir::new().unwrap();
     let mut one = team(folder.path());
-    one.keep(&write(1, "first"), None).unwrap();
+    one.keep(&write(1, "first"), None, State::Waiting).unwrap();
     one.commit().unwrap();
-    let kept = one.keep(&write(1, "second"), None).unwrap();
+    let second = Write {
+        base: Some(b"first".to_vec()),
+        ..write(1, "second")
+    };
+    let kept = one.keep(&second, None, State::Waiting).unwrap();
     one.commit().unwrap();
     one.outbox.unmark(kept.seq);
     team(folder.path()).commit().unwrap();
@@ -123,22 +129,34 @@ fn what_was_committed_and_not_marked_is_committed_once() {
 }
 
 #[test]
-fn many_processes_commit_each_write_once_and_the_last_one_stands() {
+fn many_processes_commit_each_write_once_and_none_undoes_another_ones() {
     const WRITERS: u64 = 6;
     const EACH: u64 = 12;
     let folder = TempDir::new().unwrap();
+    let of_all = write(1, "The text");
+    team(folder.path())
+        .keep(&of_all, None, State::Waiting)
+        .unwrap();
     thread::scope(|scope| {
         for writer in 0..WRITERS {
-            let folder = folder.path();
+            let (folder, of_all) = (folder.path(), &of_all);
             scope.spawn(move || {
                 let mut team = team(folder);
                 for round in 0..EACH {
-                    // All write one note of everybody's, and one of their own.
-                    let own = write(100 + writer * EACH + round, "own");
-                    let of_all = write(1, &format!("{writer} {round}"));
-                    team.keep(&own, Some(&Key::new("w", writer * EACH + round, "d")))
+                    // All tag one note of everybody's, and write one of their own.
+                    let number = writer * EACH + round;
+                    let key = Key::new("w", number, "d");
+                    team.keep(&write(100 + number, "own"), Some(&key), State::Waiting)
                         .unwrap();
-                    team.keep(&of_all, None).unwrap();
+                    let found = team.read(id(1)).unwrap().unwrap();
+                    let (mut note, _) = found.note();
+                    note.tags.push(format!("tag-{number}"));
+                    let tagged = Write {
+                        base: Some(found.bytes),
+                        bytes: Some(note.render().into_bytes()),
+                        ..of_all.clone()
+                    };
+                    team.keep(&tagged, None, State::Waiting).unwrap();
                     team.commit().unwrap();
                 }
             });
@@ -147,22 +165,14 @@ fn many_processes_commit_each_write_once_and_the_last_one_stands() {
     let mut team = team(folder.path());
     assert!(team.outbox.waiting().unwrap().is_empty());
     let kept = team.unpublished().unwrap();
-    assert_eq!(kept.len() as u64, 2 * WRITERS * EACH);
+    assert_eq!(kept.len() as u64, 1 + 2 * WRITERS * EACH);
     // One commit a write, in the order in which they were kept.
     let order: Vec<String> = kept.iter().map(|kept| kept.write.subject.clone()).collect();
     assert_eq!(subjects(folder.path()), order);
-    let library = Library::open(&folder.path().join("memory.git"), gix_hash::Kind::Sha1).unwrap();
-    let tip = library.tip(REF).unwrap().unwrap();
-    let last = order
-        .iter()
-        .rev()
-        .find(|subject| *subject != "remember: own")
-        .unwrap();
-    let path = write(1, "").path;
-    let bytes = library.read(tip, &path).unwrap().unwrap();
-    assert_eq!(
-        format!("remember: {}", String::from_utf8(bytes).unwrap()),
-        *last
-    );
+    let (note, _) = team.read(id(1)).unwrap().unwrap().note();
+    let tags: BTreeSet<String> = note.tags.into_iter().collect();
+    let all = (0..WRITERS * EACH).map(|number| format!("tag-{number}"));
+    assert_eq!(tags, all.collect::<BTreeSet<_>>());
+    assert_eq!(note.body, "The text");
     git(folder.path(), &["fsck", "--strict", "--no-dangling"]);
 }

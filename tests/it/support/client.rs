@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,45 @@ use super::wait::{BOUND, wait_for, wait_some};
 /// How long a dead process's output is waited for: another may hold its end open.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// What a process says on stderr.
+#[derive(Default)]
+struct Stderr {
+    said: Mutex<Said>,
+    /// Told at its end.
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct Said {
+    bytes: Vec<u8>,
+    is_whole: bool,
+}
+
+impl Stderr {
+    fn fill_from(&self, mut source: impl Read) {
+        let mut buffer = [0; 4096];
+        while let Ok(count @ 1..) = source.read(&mut buffer) {
+            let mut said = self.said.lock().unwrap();
+            said.bytes.extend_from_slice(&buffer[..count]);
+        }
+        self.said.lock().unwrap().is_whole = true;
+        self.ended.notify_all();
+    }
+
+    /// All of it, for a process that has ended; what a child of it may still add is waited for with a bound.
+    fn wait(&self) {
+        let said = self.said.lock().unwrap();
+        drop(
+            self.ended
+                .wait_timeout_while(said, BOUND, |said| !said.is_whole),
+        );
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.said.lock().unwrap().bytes).into_owned()
+    }
+}
+
 /// A spawned process and the two ends of its protocol.
 pub(crate) struct Client {
     name: String,
@@ -25,7 +64,7 @@ pub(crate) struct Client {
     pid: Pid,
     input: Mutex<Option<Box<dyn Write + Send>>>,
     inbox: Arc<Inbox>,
-    stderr: Arc<Mutex<Vec<u8>>>,
+    stderr: Arc<Stderr>,
     ids: AtomicI64,
     /// The output, while nobody reads it.
     unread: Mutex<Option<Box<dyn Read + Send>>>,
@@ -51,15 +90,10 @@ impl Client {
         input: Box<dyn Write + Send>,
         output: Box<dyn Read + Send>,
     ) -> Self {
-        let stderr = Arc::new(Mutex::new(Vec::new()));
-        if let Some(mut source) = child.stderr.take() {
+        let stderr = Arc::new(Stderr::default());
+        if let Some(source) = child.stderr.take() {
             let kept = Arc::clone(&stderr);
-            thread::spawn(move || {
-                let mut buffer = [0; 4096];
-                while let Ok(count @ 1..) = source.read(&mut buffer) {
-                    kept.lock().unwrap().extend_from_slice(&buffer[..count]);
-                }
-            });
+            thread::spawn(move || kept.fill_from(source));
         }
         let pid = Pid::from_raw(i32::try_from(child.id()).expect("a pid fits"));
         Self {
@@ -96,9 +130,12 @@ impl Client {
         &self.inbox
     }
 
-    /// What it said on stderr so far.
+    /// What it said on stderr so far; all of it once it has ended.
     pub(crate) fn stderr(&self) -> String {
-        String::from_utf8_lossy(&self.stderr.lock().unwrap()).into_owned()
+        if self.ended().is_some() {
+            self.stderr.wait();
+        }
+        self.stderr.text()
     }
 
     /// A request id that was not used before.
@@ -328,7 +365,7 @@ impl Drop for Client {
                 "--- {} (pid {}) stderr:\n{}\n--- answers: {}, strays: {:?}",
                 self.name,
                 self.pid,
-                String::from_utf8_lossy(&self.stderr.lock().unwrap()),
+                self.stderr.text(),
                 self.inbox.total(),
                 self.inbox.strays(),
             );

@@ -21,6 +21,7 @@ pub(crate) mod launch;
 pub(crate) mod network;
 pub(crate) mod preload;
 pub(crate) mod random;
+pub(crate) mod remote;
 pub(crate) mod repository;
 pub(crate) mod rounds;
 pub(crate) mod schemas;

@@ -1,7 +1,7 @@
 //! `majordomus notes share` and `notes trust`: where the team's notes may go.
 //!
 //! `share` names a remote of the user's in the tracked `.ai/majordomus.toml`, for the whole team, and accepts it here;
-//! `trust` accepts what somebody else has named there. Neither goes over the network.
+//! `trust` accepts what somebody else has named there. `share` asks the remote whether strangers can read it.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::cli::arguments::Json;
 use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::clean;
-use crate::floor::git;
 use crate::floor::paths::Site;
-use crate::memory::consent::{self, Consent, DEFAULT_REFERENCE};
+use crate::memory::consent::{self, Consent, DEFAULT_REFERENCE, ProposalError};
+use crate::memory::remote::Openness;
 
 /// The file that names the place, relative to the checkout's root.
 const FILE: &str = ".ai/majordomus.toml";
@@ -29,6 +29,10 @@ pub struct Share {
     /// The ref of the notes on the remote
     #[arg(long = "ref", value_name = "REF", default_value = DEFAULT_REFERENCE)]
     pub reference: String,
+
+    /// A person promotes each note that an agent writes before the team gets it
+    #[arg(long)]
+    pub review: bool,
 
     /// Do not ask
     #[arg(long)]
@@ -58,27 +62,34 @@ pub struct Trust {
 pub(super) fn share(args: &Share, context: &Context) -> Outcome {
     let site = context.checkout()?;
     let common = common_dir(&site)?;
-    let url = address(site.root(), &args.remote)
-        .ok_or_else(|| failures::NO_REMOTE.fill(&[&clean(&args.remote)]))?;
-    let identity = consent::identity(&url)
-        .ok_or_else(|| failures::NAMELESS_REMOTE.fill(&[&clean(&args.remote)]))?;
-    let draft = consent::draft(site.root(), &identity, &args.reference)
-        .map_err(|error| failures::UNSHARED.told(&error).hint(error.hint()))?;
+    let refused = |error: ProposalError| match error {
+        ProposalError::NoRemote(name) => failures::NO_REMOTE.fill(&[&clean(&name)]),
+        ProposalError::Nameless(name) => failures::NAMELESS_REMOTE.fill(&[&clean(&name)]),
+        ProposalError::Share(error) => failures::UNSHARED.told(&error).hint(error.hint()),
+        ProposalError::Trust(error) => failures::UNSHARED.told(&error).hint(error.hint()),
+    };
+    let proposal = consent::propose(site.root(), &args.remote, &args.reference, args.review)
+        .map_err(refused)?;
     if !args.form.json {
-        let before = draft.before.as_deref().unwrap_or_default();
-        context
-            .screen
-            .print(&agree::diff(FILE, before, &draft.after, context.screen))?;
+        let before = proposal.draft.before.as_deref().unwrap_or_default();
+        let diff = agree::diff(FILE, before, &proposal.draft.after, context.screen);
+        context.screen.print(&diff)?;
     }
+    let identity = proposal.identity.clone();
+    let readers = match proposal.openness {
+        Openness::Open => {
+            "STRANGERS CAN READ IT, so a person will have to promote each note that an agent writes"
+        }
+        Openness::Closed => "strangers cannot read it",
+        Openness::Unknown => "whether strangers can read it is not known",
+    };
     let question = format!(
-        "send this repository's notes to {identity}, where all who can read it can read them?"
+        "send this repository's notes, also those written before, to {identity}, where all who can read it can read them ({readers})?"
     );
     if !args.yes && !agree::agreed(&question, context)? {
         return Err(failures::NOT_AGREED.fill(&[]));
     }
-    consent::share(site.root(), &identity, &args.reference)
-        .map_err(|error| failures::UNSHARED.told(&error).hint(error.hint()))?;
-    accept(common, &identity, &args.reference)?;
+    proposal.carry_out(site.root(), common).map_err(refused)?;
     said(
         args.form,
         &identity,
@@ -94,18 +105,19 @@ pub(super) fn share(args: &Share, context: &Context) -> Outcome {
 pub(super) fn trust(args: &Trust, context: &Context) -> Outcome {
     let site = context.checkout()?;
     let common = common_dir(&site)?;
-    let Some((identity, reference)) = consent::wanted(site.root()) else {
+    let Some(wanted) = consent::wanted(site.root()) else {
         let found = consent::consent(site.root(), common);
         let hint = found.hint().unwrap_or("majordomus notes share");
         return Err(failures::UNSHARED.fill(&[&found]).hint(hint));
     };
+    let (identity, reference) = (wanted.identity, wanted.reference);
     let question = format!(
         "send this repository's notes to {identity} at {reference}, where all who can read it can read them?"
     );
     if !args.yes && !agree::agreed(&question, context)? {
         return Err(failures::NOT_AGREED.fill(&[]));
     }
-    accept(common, &identity, &reference)?;
+    accept(common, &identity, &reference, wanted.review)?;
     match consent::consent(site.root(), common) {
         Consent::Given { .. } => said(args.form, &identity, "majordomus sync", context),
         // It is accepted, and something else is in the way.
@@ -122,21 +134,9 @@ fn common_dir(site: &Site) -> Result<&Path, Failure> {
         .ok_or_else(|| failures::NO_GIT.fill(&[]))
 }
 
-fn accept(common: &Path, identity: &str, reference: &str) -> Result<(), Failure> {
-    consent::trust(common, identity, reference)
+fn accept(common: &Path, identity: &str, reference: &str, review: bool) -> Result<(), Failure> {
+    consent::trust(common, identity, reference, review)
         .map_err(|error| failures::UNSHARED.told(&error).hint(error.hint()))
-}
-
-/// The address of a remote, as it stands in the configuration.
-fn address(root: &Path, remote: &str) -> Option<String> {
-    let key = format!("remote.{remote}.url");
-    let output = git::command(root)
-        .args(["config", "--get", &key])
-        .output()
-        .ok()?;
-    let url = String::from_utf8(output.stdout).ok()?;
-    let url = url.trim();
-    (!url.is_empty()).then(|| url.to_owned())
 }
 
 fn said(form: Json, identity: &str, next: &str, context: &Context) -> Outcome {

@@ -81,12 +81,12 @@ fn refs_that_git_refuses_or_the_code_may_use_are_refused() {
             matches!(error, Unreadable::Reference(_)),
             "{reference}: {error}"
         );
-        let refused = trust(&place.common(), REPO, reference);
+        let refused = trust(&place.common(), REPO, reference, false);
         assert!(
             matches!(refused, Err(TrustError::Reference(_))),
             "{reference}"
         );
-        let refused = share(&place.root(), REPO, reference);
+        let refused = share(&place.root(), REPO, reference, false);
         assert!(
             matches!(refused, Err(ShareError::Reference(_))),
             "{reference}"
@@ -130,7 +130,7 @@ fn whatever_stands_in_the_files_place_is_named() {
         assert!(words.contains(expected), "{words}");
         assert!(!words.contains("orders"), "{words}");
         let before = fs::read(place.file()).unwrap();
-        let _refused_or_mended = draft(&place.root(), REPO, DEFAULT_REFERENCE);
+        let _refused_or_mended = draft(&place.root(), REPO, DEFAULT_REFERENCE, false);
         assert_eq!(fs::read(place.file()).unwrap(), before);
     }
     let kind = |error| match error {
@@ -147,7 +147,7 @@ fn whatever_stands_in_the_files_place_is_named() {
     fs::write(outside.join("majordomus.toml"), &text).unwrap();
     symlink(outside.join("majordomus.toml"), place.file()).unwrap();
     assert_eq!(kind(place.unreadable()), Kind::Symlink);
-    assert!(share(&place.root(), "a.org/b", DEFAULT_REFERENCE).is_err());
+    assert!(share(&place.root(), "a.org/b", DEFAULT_REFERENCE, false).is_err());
     fs::remove_file(place.file()).unwrap();
     nix::unistd::mkfifo(&place.file(), nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert_eq!(kind(place.unreadable()), Kind::Special);
@@ -155,7 +155,7 @@ fn whatever_stands_in_the_files_place_is_named() {
     fs::remove_dir(place.root().join(".ai")).unwrap();
     symlink(&outside, place.root().join(".ai")).unwrap();
     assert!(matches!(place.unreadable(), Unreadable::Escape));
-    assert!(share(&place.root(), "a.org/b", DEFAULT_REFERENCE).is_err());
+    assert!(share(&place.root(), "a.org/b", DEFAULT_REFERENCE, false).is_err());
     assert_eq!(
         fs::read_to_string(outside.join("majordomus.toml")).unwrap(),
         text

@@ -66,12 +66,12 @@ fn sharing_changes_the_pair_and_no_other_byte() {
         if !before.is_empty() {
             place.says(before);
         }
-        let shared = share(&place.root(), "A.org/b.git", reference).unwrap();
+        let shared = share(&place.root(), "A.org/b.git", reference, false).unwrap();
         assert_eq!(shared.after, after);
         assert_eq!(shared.before.unwrap_or_default(), before);
         assert_eq!(fs::read_to_string(place.file()).unwrap(), after);
         let inode = fs::metadata(place.file()).unwrap().ino();
-        let again = share(&place.root(), "a.org/b", reference).unwrap();
+        let again = share(&place.root(), "a.org/b", reference, false).unwrap();
         assert_eq!(again.after, after);
         assert_eq!(
             fs::metadata(place.file()).unwrap().ino(),
@@ -95,11 +95,14 @@ fn what_cannot_be_changed_by_sharing_is_left_alone() {
         "[memory\n",
     ] {
         place.says(before);
-        assert!(share(&place.root(), REPO, branch).is_err(), "{before}");
+        assert!(
+            share(&place.root(), REPO, branch, false).is_err(),
+            "{before}"
+        );
         assert_eq!(fs::read_to_string(place.file()).unwrap(), before);
     }
     for remote in [URL, "origin", "-x/y", "user@github.com/org/repo"] {
-        let refused = share(&place.root(), remote, branch);
+        let refused = share(&place.root(), remote, branch, false);
         assert!(matches!(refused, Err(ShareError::Remote)), "{remote}");
     }
 }

@@ -1,0 +1,436 @@
+//! What becomes of notes: drafts, corrections, what is forgotten, what meets another change, and who has to agree.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::command::succeed;
+use crate::support::remote::{REF, Remote};
+use crate::support::{BOUND, Client, Repository, wait_for};
+
+#[track_caller]
+fn remember(client: &Client, title: &str) -> String {
+    let answer = client.tool(
+        "majordomus_remember",
+        &json!({ "title": title, "body": "because" }),
+    );
+    answer["id"].as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn change(client: &Client, asked: &Value) -> Value {
+    client.tool("majordomus_note_change", asked)
+}
+
+/// The text of a refusal.
+#[track_caller]
+fn refused(client: &Client, tool: &str, asked: &Value) -> String {
+    let answer = client.call(tool, asked);
+    let answer = &answer["result"];
+    assert_eq!(answer["isError"], true, "{answer}");
+    answer["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn read(client: &Client, id: &str) -> Value {
+    client.tool("majordomus_notes", &json!({ "id": id }))["notes"][0].clone()
+}
+
+/// The titles that are found.
+#[track_caller]
+fn recall(client: &Client, query: &str) -> Vec<String> {
+    let found = client.tool("majordomus_recall", &json!({ "query": query }));
+    let notes = found["notes"].as_array().unwrap();
+    notes
+        .iter()
+        .map(|note| note["title"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Meets the team's notes.
+#[track_caller]
+fn sync(repository: &Repository) {
+    succeed(&mut repository.command(&["sync"]));
+}
+
+#[test]
+fn a_draft_is_found_by_nobody_before_it_is_promoted_and_can_be_given_up() {
+    let remote = Remote::new();
+    let repository = remote.sharing();
+    let client = repository.attached("one");
+    let draft = |title: &str| {
+        let asked = json!({ "title": title, "draft": true });
+        client.tool("majordomus_remember", &asked)
+    };
+    let first = draft("Perhaps we move to Mondays");
+    assert_eq!(first["sync"]["status"], "draft", "{first}");
+    assert_eq!(first["sync"]["published"], false);
+    let second = draft("Perhaps we move to Tuesdays");
+    assert_eq!(recall(&client, "move"), [] as [&str; 0]);
+    let listed = client.tool("majordomus_notes", &json!({ "pending": true }));
+    assert_eq!(listed["notes"].as_array().unwrap().len(), 2);
+    assert_eq!(listed["notes"][0]["draft"], true, "{listed}");
+    sync(&repository);
+    assert_eq!(remote.git(&["for-each-ref"]), "", "no draft is sent");
+    let (first, second) = (
+        first["id"].as_str().unwrap(),
+        second["id"].as_str().unwrap(),
+    );
+    // A draft is corrected in place.
+    let edited = change(
+        &client,
+        &json!({ "action": "edit", "id": first, "body": "less traffic" }),
+    );
+    assert_eq!(edited["sync"]["status"], "draft", "{edited}");
+    assert_eq!(read(&client, first)["text"], "less traffic");
+    let given_up = change(&client, &json!({ "action": "reject", "id": second }));
+    assert_eq!(given_up["sync"]["status"], "rejected-draft", "{given_up}");
+    let promoted = change(&client, &json!({ "action": "promote", "id": first }));
+    assert_eq!(promoted["sync"]["status"], "published", "{promoted}");
+    assert_eq!(remote.subjects(), ["memory: Perhaps we move to Mondays"]);
+    assert_eq!(recall(&client, "move"), ["Perhaps we move to Mondays"]);
+    // Said again, it is what it was; and what is no draft is not given up.
+    let again = change(&client, &json!({ "action": "promote", "id": first }));
+    assert_eq!(again["sync"]["status"], "published", "{again}");
+    assert_eq!(remote.subjects().len(), 1);
+    let said = refused(
+        &client,
+        "majordomus_note_change",
+        &json!({ "action": "reject", "id": first }),
+    );
+    assert!(said.contains("is no draft"), "{said}");
+    // What was given up is taken up again.
+    let back = change(&client, &json!({ "action": "promote", "id": second }));
+    assert_eq!(back["sync"]["status"], "published", "{back}");
+}
+
+#[test]
+fn a_note_is_corrected_where_it_stands_and_keeps_who_made_it() {
+    let remote = Remote::new();
+    let repository = remote.sharing();
+    let client = repository.attached("one");
+    let asked = json!({ "title": "Move the queue", "kind": "work-state", "tags": ["queue"] });
+    let made = client.tool("majordomus_remember", &asked);
+    let id = made["id"].as_str().unwrap();
+    let done = change(
+        &client,
+        &json!({
+            "action": "edit", "id": id, "status": "done", "title": "The queue was moved", "paths": ["src/./queue/**"],
+        }),
+    );
+    assert_eq!(
+        (&done["status"], &done["path"]),
+        (&json!("done"), &made["path"])
+    );
+    assert_eq!(done["sync"]["published"], true, "{done}");
+    let note = read(&client, id);
+    assert_eq!(note["title"], "The queue was moved");
+    assert_eq!(note["tags"], json!(["queue"]), "what nobody named stays");
+    assert_eq!(note["paths"], json!(["src/queue/**"]));
+    assert_eq!(note["author"], "Ann");
+    assert_eq!(recall(&client, "queue"), ["The queue was moved"]);
+    for (asked, expected) in [
+        (
+            json!({ "action": "edit", "id": id, "status": "accepted" }),
+            "never `accepted`",
+        ),
+        (
+            json!({ "action": "edit", "id": id }),
+            "nothing is to be changed",
+        ),
+        (
+            json!({ "action": "edit", "title": "x" }),
+            "argument `id` is missing",
+        ),
+        (
+            json!({ "action": "edit", "id": "01900000-0000-7000-8000-000000000001", "title": "x" }),
+            "there is no note",
+        ),
+        (
+            json!({ "action": "edit", "id": id, "title": "a\u{1b}[31m" }),
+            "control or invisible",
+        ),
+        (
+            json!({ "action": "edit", "id": id, "paths": ["../x"] }),
+            "is no path",
+        ),
+        (
+            json!({ "action": "edit", "id": id, "body": "x".repeat(70_000) }),
+            "expected at most 65536",
+        ),
+        (
+            json!({ "action": "edit", "id": id, "body": format!("key AKIA{}", "Q3EGRIPTKMLB5XYZ") }),
+            "seems to hold a secret",
+        ),
+        (
+            json!({ "action": "supersede", "id": id }),
+            "argument `by` is missing",
+        ),
+    ] {
+        let said = refused(&client, "majordomus_note_change", &asked);
+        assert!(said.contains(expected), "{asked}: {said}");
+    }
+    assert_eq!(remote.subjects().len(), 2, "what was refused is nowhere");
+}
+
+#[test]
+fn a_note_that_is_forgotten_is_gone_for_the_team_and_said_to_stay_in_the_history() {
+    let remote = Remote::new();
+    let (here, there) = (remote.sharing(), remote.sharing());
+    let (ann, ben) = (here.attached("ann"), there.attached("ben"));
+    let id = remember(&ann, "The password policy is written on the wall");
+    sync(&there);
+    assert_eq!(recall(&ben, "policy").len(), 1);
+    let gone = change(&ann, &json!({ "action": "forget", "id": id }));
+    assert_eq!(
+        (&gone["status"], &gone["sync"]["status"]),
+        (&json!("forgotten"), &json!("published"))
+    );
+    let said = gone["sync"]["message"].as_str().unwrap();
+    assert!(said.contains("history keeps its text"), "{said}");
+    assert_eq!(recall(&ann, "policy").len(), 0);
+    assert_eq!(remote.git(&["ls-tree", "-r", REF]), "");
+    sync(&there);
+    assert_eq!(recall(&ben, "policy").len(), 0);
+    let said = refused(&ben, "majordomus_notes", &json!({ "id": id }));
+    assert!(said.contains("there is no note"), "{said}");
+    // Whoever sends it again is told the same by whoever is there.
+    let said = refused(
+        &ann,
+        "majordomus_note_change",
+        &json!({ "action": "forget", "id": id }),
+    );
+    assert!(said.contains("there is no note"), "{said}");
+}
+
+#[test]
+fn what_two_change_at_once_is_merged_and_what_cannot_be_is_two_notes() {
+    let remote = Remote::new();
+    let (here, there) = (remote.sharing(), remote.sharing());
+    let ann = here.attached("ann");
+    let id = remember(&ann, "The limit is 16 MB");
+    let ben = there.attached("ben");
+    wait_for("the note to arrive", BOUND, || {
+        recall(&ben, "limit").len() == 1
+    });
+    // Ben changes what he saw, Ann's change having arrived meanwhile.
+    let tagged = change(
+        &ann,
+        &json!({ "action": "edit", "id": id, "tags": ["ann"] }),
+    );
+    assert_eq!(tagged["sync"]["published"], true, "{tagged}");
+    let titled = change(
+        &ben,
+        &json!({ "action": "edit", "id": id, "title": "The limit is 32 MB" }),
+    );
+    assert_eq!(titled["sync"]["published"], true, "{titled}");
+    assert_eq!(titled.get("sibling"), None, "{titled}");
+    let both = read(&ben, &id);
+    assert_eq!(
+        (&both["title"], &both["tags"]),
+        (&json!("The limit is 32 MB"), &json!(["ann"]))
+    );
+    // Ann has not seen the title; both now write another text.
+    change(
+        &ben,
+        &json!({ "action": "edit", "id": id, "body": "Ben measured it" }),
+    );
+    let clashed = change(
+        &ann,
+        &json!({ "action": "edit", "id": id, "body": "Ann measured it" }),
+    );
+    assert_eq!(clashed["sync"]["published"], true, "{clashed}");
+    let sibling = clashed["sibling"].as_str().unwrap();
+    assert!(
+        clashed["sync"]["message"]
+            .as_str()
+            .unwrap()
+            .contains(sibling),
+        "{clashed}"
+    );
+    sync(&there);
+    for client in [&ann, &ben] {
+        let (one, other) = (read(client, &id), read(client, sibling));
+        assert_eq!(one["text"], "Ben measured it");
+        assert_eq!(other["text"], "Ann measured it");
+        assert_eq!(one["relates"], json!([sibling]));
+        assert_eq!(other["relates"], json!([id]));
+    }
+}
+
+#[test]
+fn where_notes_are_reviewed_only_a_person_promotes_and_no_branch_takes_that_away() {
+    let remote = Remote::new();
+    let repository = remote.clone_of();
+    succeed(&mut repository.command(&["notes", "share", "--review", "--yes"]));
+    let file = repository.root().join(".ai/majordomus.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("review = true"), "{text}");
+    let client = repository.attached("one");
+    let id = remember(&client, "Deploys happen on Thursdays");
+    assert_eq!(read(&client, &id)["draft"], true);
+    let promote = json!({ "action": "promote", "id": id });
+    let said = refused(&client, "majordomus_note_change", &promote);
+    assert!(said.contains("only a person"), "{said}");
+    // Somebody's branch says otherwise.
+    fs::write(&file, text.replace("review = true", "review = false")).unwrap();
+    let said = refused(&client, "majordomus_note_change", &promote);
+    assert!(said.contains("only a person"), "{said}");
+    let other = remember(&client, "Deploys happen on Fridays");
+    assert_eq!(read(&client, &other)["draft"], true);
+    assert_eq!(remote.git(&["for-each-ref"]), "");
+    let said = succeed(&mut repository.command(&["notes", "pending"])).stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("Thursdays") && said.contains("draft"),
+        "{said}"
+    );
+    succeed(&mut repository.command(&["notes", "promote", &id, "--yes"]));
+    assert_eq!(remote.subjects(), ["memory: Deploys happen on Thursdays"]);
+    succeed(&mut repository.command(&["notes", "reject", &other, "--yes"]));
+    // What an agent changes of a note waits too, and what it would take away stays.
+    let edited = change(
+        &client,
+        &json!({ "action": "edit", "id": id, "title": "Deploys happen daily" }),
+    );
+    assert_eq!(edited["sync"]["status"], "draft", "{edited}");
+    let said = refused(
+        &client,
+        "majordomus_note_change",
+        &json!({ "action": "forget", "id": id }),
+    );
+    assert!(said.contains("only a person"), "{said}");
+    assert_eq!(recall(&client, "deploys"), ["Deploys happen on Thursdays"]);
+    succeed(&mut repository.command(&["notes", "promote", &id, "--yes"]));
+    assert_eq!(recall(&client, "deploys"), ["Deploys happen daily"]);
+    succeed(&mut repository.command(&["notes", "forget", &id, "--yes"]));
+    assert_eq!(recall(&client, "deploys"), [] as [&str; 0]);
+}
+
+#[test]
+fn a_person_agrees_in_the_chat_to_where_notes_go() {
+    let remote = Remote::new();
+    let repository = remote.clone_of();
+    let client = repository.attached("one");
+    let note = remember(&client, "Written before anybody agreed");
+    let ask = json!({ "action": "share" });
+    let proposed = change(&client, &ask)["share"].clone();
+    assert_eq!(proposed["done"], false, "{proposed}");
+    let message = proposed["message"].as_str().unwrap();
+    assert!(message.contains("git.example.org/team/code"), "{message}");
+    let file = repository.root().join(".ai/majordomus.toml");
+    assert!(!file.exists(), "nothing is done yet");
+    let with = |code: &str| json!({ "action": "share", "code": code });
+    let said = refused(&client, "majordomus_note_change", &with("00000000"));
+    assert!(said.contains("another proposal"), "{said}");
+    assert!(!file.exists());
+    let code = proposed["code"].as_str().unwrap();
+    let done = change(&client, &with(code))["share"].clone();
+    assert_eq!(done["done"], true, "{done}");
+    sync(&repository);
+    assert_eq!(read(&client, &note)["shared"], true);
+    let said = refused(
+        &client,
+        "majordomus_note_change",
+        &json!({ "action": "share", "remote": "nowhere" }),
+    );
+    assert!(said.contains("no remote `nowhere`"), "{said}");
+}
+
+#[test]
+fn notes_are_edited_in_an_editor_and_written_out_as_files() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let id = remember(&client, "The limit is 16 MB");
+    repository.git(&["config", "core.editor", "sed -i 's/16 MB/32 MB/'"]);
+    succeed(&mut repository.command(&["notes", "edit", &id]));
+    assert_eq!(read(&client, &id)["title"], "The limit is 32 MB");
+    let output = repository.cli(&["notes", "edit", &id]);
+    assert!(!output.status.success(), "nothing was changed");
+    repository.git(&["config", "core.editor", "false"]);
+    let output = repository.cli(&["notes", "edit", &id]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("the editor was of no use") && said.contains("hint: "),
+        "{said}"
+    );
+    succeed(&mut repository.command(&[
+        "notes",
+        "edit",
+        &id,
+        "--status",
+        "stale",
+        "--tag",
+        "limits",
+        "--path",
+        "src/**",
+        "--body",
+        "measured",
+        "--title",
+        "The limit is 64 MB",
+        "--not-secret",
+    ]));
+    let note = read(&client, &id);
+    assert_eq!(
+        (&note["status"], &note["tags"], &note["text"]),
+        (&json!("stale"), &json!(["limits"]), &json!("measured"))
+    );
+    let draft = ["remember", "Perhaps the limit is 256 MB", "--draft"];
+    let said = succeed(&mut repository.command(&draft)).stdout;
+    assert!(String::from_utf8(said).unwrap().contains("as a draft"));
+    let newer = remember(&client, "The limit is 128 MB");
+    succeed(&mut repository.command(&["notes", "supersede", &id, "--by", &newer]));
+    assert_eq!(read(&client, &newer)["supersedes"], json!([id]));
+    let shown = succeed(&mut repository.command(&["notes", "show", &id])).stdout;
+    assert!(String::from_utf8(shown).unwrap().contains("measured"));
+    let path = succeed(&mut repository.command(&["notes", "path"])).stdout;
+    let path = String::from_utf8(path).unwrap();
+    assert!(
+        fs::metadata(format!("{}/HEAD", path.trim())).is_ok(),
+        "{path}"
+    );
+    let folder = repository.outside().join("out");
+    let folder = folder.to_str().unwrap();
+    succeed(&mut repository.command(&["notes", "export", folder]));
+    let file = format!("{folder}/{}", note["path"].as_str().unwrap());
+    let text = fs::read_to_string(file).unwrap();
+    assert!(
+        text.contains("The limit is 64 MB") && text.ends_with("measured"),
+        "{text}"
+    );
+    let output = repository.cli(&["notes", "export", folder]);
+    assert!(!output.status.success(), "it is not empty any more");
+}
+
+/// A person asks by name.
+#[test]
+fn prompts_lead_to_the_notes_in_the_persons_own_words() {
+    let repository = Repository::new();
+    let client = repository.client("one");
+    client.initialize();
+    let listed = client.result("prompts/list", &json!({}));
+    let names: Vec<_> = listed["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["name"].as_str().unwrap().to_owned())
+        .collect();
+    repository.ready();
+    for (id, name, tool) in [
+        ("notes.ask_remember", "remember", "majordomus_remember"),
+        ("notes.ask_recall", "recall", "majordomus_recall"),
+        ("notes.ask_decide", "decide", "`kind`: `decision`"),
+    ] {
+        assert!(names.iter().any(|each| each == name), "{names:?}");
+        succeed(&mut repository.command(&["describe", id]));
+        let about = "when we\u{202e} deploy";
+        let asked = json!({ "name": name, "arguments": { "about": about } });
+        let message = client.result("prompts/get", &asked)["messages"][0].clone();
+        assert_eq!(message["role"], "user");
+        let text = message["content"]["text"].as_str().unwrap();
+        assert!(
+            text.contains(tool) && text.ends_with("when we deploy"),
+            "{text}"
+        );
+    }
+}
