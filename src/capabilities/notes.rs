@@ -11,6 +11,7 @@ mod share;
 use std::time::Duration;
 
 use serde_json::json;
+use uuid::Uuid;
 
 use answers::{Changed, EXCERPT, NoteView, Notes, Remembered, Synced};
 use arguments::{ChangeNote, Direction, Meet, NoteKind, Recall, Remember, Which, holds_no_secret};
@@ -263,7 +264,10 @@ async fn list(services: Services, call: Call) -> Answer {
         });
         let found = found.await;
         match found.map_err(|error| refusals::unreadable(&error))? {
-            Some(found) => vec![found],
+            Some(found) => vec![Found {
+                newer: newer(&services, id).await,
+                ..found
+            }],
             None => return Err(refusal::NO_NOTE.fill(&[&id])),
         }
     } else if which.pending {
@@ -296,6 +300,15 @@ async fn list(services: Services, call: Call) -> Answer {
         notes: notes.iter().map(view).collect(),
         unpublished: count(&services).await?,
     })
+}
+
+/// The note that took the place of this one. Whoever reads a note is not kept from it by an index that has to be made first.
+async fn newer(services: &Services, id: Uuid) -> Option<Uuid> {
+    let found = services.memory.find(move |index| index.one(id));
+    match tokio::time::timeout(LOOKING, found).await {
+        Ok(Ok(found)) => found.first().and_then(|found| found.newer),
+        _ => None,
+    }
 }
 
 async fn sync(services: Services, call: Call) -> Answer {

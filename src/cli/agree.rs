@@ -38,8 +38,26 @@ pub fn diff(path: &str, before: &str, after: &str, screen: Screen) -> String {
 /// # Errors
 /// Where nobody is there to ask, or the answer cannot be read.
 pub fn agreed(question: &str, context: &Context) -> Result<bool, Failure> {
-    let line = typed(&format!("{question} [y/N]"), context)?;
-    Ok(matches!(&*line, "y" | "Y" | "yes"))
+    agreed_or(question, false, context)
+}
+
+/// The same, where an empty line is an answer too.
+///
+/// # Errors
+/// As [`agreed`].
+pub fn agreed_or(question: &str, otherwise: bool, context: &Context) -> Result<bool, Failure> {
+    let choice = if otherwise { "[Y/n]" } else { "[y/N]" };
+    let line = typed(&format!("{question} {choice}"), context)?;
+    Ok(match &*line {
+        "" => otherwise,
+        line => matches!(line, "y" | "Y" | "yes"),
+    })
+}
+
+/// Whether there is somebody to ask.
+#[must_use]
+pub fn is_somebody_there() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// What is typed at a terminal.
@@ -47,7 +65,7 @@ pub fn agreed(question: &str, context: &Context) -> Result<bool, Failure> {
 /// # Errors
 /// As [`agreed`].
 pub fn typed(question: &str, context: &Context) -> Result<String, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !is_somebody_there() {
         return Err(failures::NOBODY_TO_ASK.fill(&[]));
     }
     context.screen.note(question);

@@ -102,8 +102,10 @@ pub struct Hit {
     pub id: Uuid,
     /// Its path in the team's tree.
     pub path: String,
-    /// Whether another note says that it takes its place.
+    /// Whether another note says that it takes its place, or it says so itself.
     pub superseded: bool,
+    /// The note that says so.
+    pub newer: Option<Uuid>,
 }
 
 /// The index. Several processes may have it open.
@@ -198,6 +200,20 @@ impl Index {
             .with(|connection| Ok(likeness::twins(connection, note)?))
     }
 
+    /// The note with this id.
+    ///
+    /// # Errors
+    /// Where the index cannot be read.
+    pub fn one(&mut self, id: Uuid) -> Result<Vec<Hit>, IndexError> {
+        self.0.with(|connection| {
+            let hits = connection
+                .prepare_cached(&format!("SELECT {HIT} FROM note WHERE id = ?1"))?
+                .query_map([id.to_string()], hit)?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(hits)
+        })
+    }
+
     /// The newest notes.
     ///
     /// # Errors
@@ -216,7 +232,9 @@ impl Index {
 }
 
 /// The columns of a [`Hit`].
-const HIT: &str = "id, path, status = 'superseded' OR EXISTS (SELECT 1 FROM supersedes WHERE older = note.id) AS old";
+const HIT: &str = "id, path, status = 'superseded' OR EXISTS (SELECT 1 FROM supersedes WHERE older = note.id) AS old,
+    (SELECT other.id FROM supersedes JOIN note AS other ON other.number = newer
+     WHERE older = note.id AND other.id <> note.id ORDER BY other.id DESC LIMIT 1) AS newer";
 
 fn hit(row: &rusqlite::Row<'_>) -> rusqlite::Result<Hit> {
     let id: String = row.get(0)?;
@@ -224,6 +242,9 @@ fn hit(row: &rusqlite::Row<'_>) -> rusqlite::Result<Hit> {
         id: Uuid::try_parse(&id).unwrap_or_default(),
         path: row.get(1)?,
         superseded: row.get(2)?,
+        newer: row
+            .get::<_, Option<String>>(3)?
+            .and_then(|id| Uuid::try_parse(&id).ok()),
     })
 }
 

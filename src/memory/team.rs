@@ -53,6 +53,8 @@ pub struct Found {
     pub bytes: Vec<u8>,
     /// How far it has come to the team.
     pub state: State,
+    /// The note that took its place, where somebody looked.
+    pub newer: Option<Uuid>,
 }
 
 impl Found {
@@ -64,6 +66,7 @@ impl Found {
             path: kept.write.path.clone(),
             bytes: kept.write.bytes.clone()?,
             state: kept.state,
+            newer: None,
         })
     }
 
@@ -242,7 +245,11 @@ impl Team {
         for hit in hits {
             let last = self.outbox.last_of(hit.id)?;
             let bytes = library.read(tip, &hit.path)?;
-            all.extend(stands(hit.id, hit.path.clone(), bytes, last));
+            let found = stands(hit.id, hit.path.clone(), bytes, last);
+            all.extend(found.map(|found| Found {
+                newer: hit.newer,
+                ..found
+            }));
         }
         Ok(all)
     }
@@ -330,6 +337,7 @@ fn stands(id: Uuid, path: String, bytes: Option<Vec<u8>>, last: Option<Kept>) ->
             path,
             bytes,
             state: last.map_or(State::Published, |last| last.state),
+            newer: None,
         }),
         // It is being applied again at this moment.
         (Some(last), None) if last.write.base.is_none() => Found::of(&last),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::support::command::succeed;
 use crate::support::host::Host;
 use crate::support::remote::{REF, Remote, clone_by};
+use crate::support::terminal::Terminal;
 use crate::support::{BOUND, Client, Repository, wait_for};
 
 #[track_caller]
@@ -382,6 +383,18 @@ fn notes_are_edited_in_an_editor_and_written_out_as_files() {
     let newer = remember(&client, "The limit is 128 MB");
     succeed(&mut repository.command(&["notes", "supersede", &id, "--by", &newer]));
     assert_eq!(read(&client, &newer)["supersedes"], json!([id]));
+    let old = read(&client, &id);
+    assert_eq!(
+        (&old["status"], &old["superseded_by"]),
+        (&json!("superseded"), &json!(newer))
+    );
+    let listed = client.tool("majordomus_notes", &json!({ "kind": "memory" }));
+    let old = listed["notes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|note| note["id"] == json!(id));
+    assert_eq!(old.unwrap()["status"], "superseded", "{listed}");
     let shown = succeed(&mut repository.command(&["notes", "show", &id])).stdout;
     assert!(String::from_utf8(shown).unwrap().contains("measured"));
     let path = succeed(&mut repository.command(&["notes", "path"])).stdout;
@@ -565,4 +578,27 @@ fn a_remote_that_strangers_can_read_is_called_so_and_its_notes_are_reviewed() {
     succeed(&mut repository.command(&["notes", "share", "--unreviewed", "--yes"]));
     let promoted = change(&client, &json!({ "action": "promote", "id": id }));
     assert_eq!(promoted["sync"]["published"], true, "{promoted}");
+}
+
+/// A person who has just set the clients up is asked once whether the team gets the notes.
+#[test]
+fn init_asks_once_where_notes_go() {
+    let remote = Remote::new();
+    let repository = remote.clone_of();
+    let mut terminal = Terminal::open(&repository);
+    let path = crate::init::path(&repository);
+    let line = format!("PATH='{path}' majordomus init --client claude; echo ended $?\n");
+    terminal.types(line.as_bytes());
+    terminal.sees("[y/N]");
+    terminal.types(b"y\n");
+    terminal.sees("git.example.org/team/code, where all who can read it");
+    let file = repository.root().join(".ai/majordomus.toml");
+    assert!(!file.exists(), "nobody has agreed yet");
+    terminal.types(b"y\n");
+    terminal.sees("ended 0");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("git.example.org/team/code"), "{text}");
+    let client = repository.attached("one");
+    let answer = client.tool("majordomus_remember", &json!({ "title": "A fact" }));
+    assert_eq!(answer["sync"]["status"], "published", "{answer}");
 }

@@ -210,6 +210,10 @@ pub(super) struct NoteView {
     paths: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<Uuid>,
+    /// The note that took its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    superseded_by: Option<Uuid>,
     /// Notes that belong to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     relates: Vec<Uuid>,
@@ -231,16 +235,24 @@ impl NoteView {
     /// With its text up to `most` characters.
     pub(super) fn of(found: &Found, most: usize) -> Self {
         let (note, _) = found.note();
+        let newer = found.newer.or(note.superseded_by);
+        // Only the newer note says so; who reads the older one has to know all the same.
+        let status = if newer.is_some() {
+            Status::Superseded
+        } else {
+            note.status()
+        };
         Self {
             id: note.id,
             kind: note.kind.as_str(),
             title: plain(&note.title),
-            status: note.status().as_str(),
+            status: status.as_str(),
             author: note.author.as_deref().map(plain),
             created: note.created.as_deref().map(plain),
             tags: note.tags.iter().map(|tag| plain(tag)).collect(),
             paths: note.paths.iter().map(|path| plain(path)).collect(),
             supersedes: note.supersedes.clone(),
+            superseded_by: newer,
             relates: note.relates.clone(),
             path: found.path.clone(),
             shared: found.state == State::Published,

@@ -15,6 +15,7 @@ use self::plan::File;
 use self::record::Record;
 use crate::cli::arguments::Json;
 use crate::cli::commands::generate;
+use crate::cli::commands::notes::share;
 use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::clients::known::{CLIENTS, COMMAND, Client};
@@ -87,6 +88,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     if written && !args.undo && !args.form.json {
         next(&files, context);
+        if !args.yes {
+            share::offer(&site, context)?;
+        }
     }
     Ok(Exit::Done)
 }

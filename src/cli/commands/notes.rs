@@ -15,7 +15,7 @@ use crate::memory::note::Kind;
 mod change;
 mod export;
 mod purge;
-mod share;
+pub mod share;
 
 /// The words of the command, by which its capability is found.
 pub const WORDS: &[&str] = &["notes"];

@@ -169,7 +169,7 @@ pub(super) fn twins(connection: &Connection, note: &Note) -> rusqlite::Result<Ve
     let mut found: Vec<(f64, Hit)> = Vec::new();
     while let Some(row) = rows.next()? {
         let hit = hit(row)?;
-        let shared = likeness.shared(row.get_ref(3)?.as_blob()?);
+        let shared = likeness.shared(row.get_ref("said")?.as_blob()?);
         if shared >= ALIKE && !hit.superseded && !note.supersedes.contains(&hit.id) {
             found.push((shared, hit));
         }

@@ -13,7 +13,7 @@ use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::clean;
 use crate::floor::paths::Site;
-use crate::memory::consent::{self, Consent, DEFAULT_REFERENCE, ProposalError};
+use crate::memory::consent::{self, Consent, DEFAULT_REFERENCE, Proposal, ProposalError};
 use crate::memory::remote::Openness;
 
 /// The file that names the place, relative to the checkout's root.
@@ -84,7 +84,51 @@ pub(super) fn share(args: &Share, context: &Context) -> Outcome {
         let diff = agree::diff(FILE, before, &proposal.draft.after, context.screen);
         context.screen.print(&diff)?;
     }
-    let identity = proposal.identity.clone();
+    if !args.yes && !agree::agreed(&question(&proposal), context)? {
+        return Err(failures::NOT_AGREED.fill(&[]));
+    }
+    proposal.carry_out(site.root(), common).map_err(refused)?;
+    said(args.form, &proposal.identity, SHARED, context)
+}
+
+/// Offers to share the notes, once: at a terminal, in a checkout that names no place for them and has an `origin`. Whoever
+/// just presses enter agrees where strangers cannot read it.
+///
+/// # Errors
+/// Where the answer cannot be read, or a file not be written.
+pub fn offer(site: &Site, context: &Context) -> Result<(), Failure> {
+    let Some(checkout) = site.checkout() else {
+        return Ok(());
+    };
+    let found = consent::consent(site.root(), &checkout.common_dir);
+    if !matches!(found, Consent::Unconfigured) || !agree::is_somebody_there() {
+        return Ok(());
+    }
+    // Without an `origin` that could be shared there is nothing to ask.
+    let Ok(proposal) = consent::propose(site.root(), "origin", DEFAULT_REFERENCE, None) else {
+        return Ok(());
+    };
+    let is_private = proposal.openness == Openness::Closed;
+    if !agree::agreed_or(&question(&proposal), is_private, context)? {
+        context
+            .screen
+            .note("notes stay on this machine; later: majordomus notes share");
+        return Ok(());
+    }
+    proposal
+        .carry_out(site.root(), &checkout.common_dir)
+        .map_err(|error| failures::UNSHARED.told(&error))?;
+    context.screen.note(&format!(
+        "notes go to {}; {SHARED}",
+        clean(&proposal.identity)
+    ));
+    Ok(())
+}
+
+/// What is left to do.
+const SHARED: &str = "commit .ai/majordomus.toml, so that the team's other checkouts know of it; then: majordomus sync";
+
+fn question(proposal: &Proposal) -> String {
     let readers = match proposal.openness {
         Openness::Open => {
             "STRANGERS CAN READ IT; unless --unreviewed says otherwise, a person has to promote each note that an agent writes"
@@ -92,18 +136,9 @@ pub(super) fn share(args: &Share, context: &Context) -> Outcome {
         Openness::Closed => "strangers cannot read it",
         Openness::Unknown => "whether strangers can read it is not known",
     };
-    let question = format!(
-        "send this repository's notes, also those written before, to {identity}, where all who can read it can read them ({readers})?"
-    );
-    if !args.yes && !agree::agreed(&question, context)? {
-        return Err(failures::NOT_AGREED.fill(&[]));
-    }
-    proposal.carry_out(site.root(), common).map_err(refused)?;
-    said(
-        args.form,
-        &identity,
-        "commit .ai/majordomus.toml, so that the team's other checkouts know of it; then: majordomus sync",
-        context,
+    format!(
+        "send this repository's notes, also those written before, to {}, where all who can read it can read them ({readers})?",
+        clean(&proposal.identity)
     )
 }
 
