@@ -64,18 +64,33 @@ pub(crate) fn round(count: usize) -> Duration {
 /// How many holders the kernel names for the checkout's lock, where it tells.
 pub(crate) fn lock_holders(repository: &Repository) -> Option<usize> {
     use std::os::unix::fs::MetadataExt as _;
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    let inode = std::fs::metadata(repository.state().join("server.lock"))
-        .ok()?
-        .ino();
+    let lock = repository.state().join("server.lock");
+    let inode = std::fs::metadata(lock).ok()?.ino();
     let field = format!(":{inode} ");
-    // The kernel tells the list in pieces, and a list that changes meanwhile can name one lock twice: its number apart,
-    // such lines are equal, while two holders differ in their processes.
+    let mut holders = 0;
+    // The kernel tells the list in pieces, and a list that changes meanwhile can leave a lock out: that there is none is only
+    // believed when it is said again and again.
+    for _ in 0..LOOKS {
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
+        holders = named(&locks, &field);
+        if holders > 0 {
+            break;
+        }
+    }
+    Some(holders)
+}
+
+/// How often the list is read before nobody is said to hold a lock.
+const LOOKS: usize = 50;
+
+/// Such a list can also name one lock twice: its number apart, such lines are equal, while two holders differ in their
+/// processes.
+fn named(locks: &str, field: &str) -> usize {
     let holders: BTreeSet<&str> = locks
         .lines()
         .filter_map(|line| line.split_once(": ").map(|(_, lock)| lock))
-        .filter(|lock| lock.contains(&field) && lock.contains("FLOCK") && lock.contains("WRITE"))
+        .filter(|lock| lock.contains(field) && lock.contains("FLOCK") && lock.contains("WRITE"))
         .filter(|lock| !lock.contains("->"))
         .collect();
-    Some(holders.len())
+    holders.len()
 }
