@@ -74,6 +74,9 @@ fn a_draft_is_found_by_nobody_before_it_is_promoted_and_can_be_given_up() {
     assert_eq!(listed["notes"][0]["draft"], true, "{listed}");
     sync(&repository);
     assert_eq!(remote.git(&["for-each-ref"]), "", "no draft is sent");
+    let said = repository.cli(&["doctor"]).stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("2 drafts wait to be promoted"), "{said}");
     let (first, second) = (
         first["id"].as_str().unwrap(),
         second["id"].as_str().unwrap(),

@@ -22,12 +22,18 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
         let hint = format!("ls -l {}", site.shown(&file));
         vec![Finding::problem(CHECK, text).hint(hint)]
     };
-    let waiting = match Outbox::examine(&file) {
-        Condition::Absent => 0,
-        Condition::Sound => match Team::at(&site.shared_dir(), file.clone()).unpublished() {
-            Ok(unpublished) => unpublished.len(),
-            Err(error) => return unusable(&Chain(&error).to_string()),
-        },
+    let (waiting, drafts) = match Outbox::examine(&file) {
+        Condition::Absent => (0, 0),
+        Condition::Sound => {
+            let mut team = Team::at(&site.shared_dir(), file.clone());
+            let counted = team
+                .unpublished()
+                .and_then(|waiting| Ok((waiting.len(), team.drafts()?.len())));
+            match counted {
+                Ok(counted) => counted,
+                Err(error) => return unusable(&Chain(&error).to_string()),
+            }
+        }
         Condition::Damaged(why) => {
             let text = format!(
                 "the file of what was written is damaged ({why}); the next note moves it aside, with all its bytes"
@@ -56,6 +62,13 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
         } else {
             "majordomus notes share"
         }));
+    }
+    if drafts > 0 {
+        let text = match drafts {
+            1 => "1 draft waits to be promoted".to_owned(),
+            drafts => format!("{drafts} drafts wait to be promoted"),
+        };
+        findings.push(Finding::note(CHECK, text).hint("majordomus notes pending"));
     }
     findings
 }
