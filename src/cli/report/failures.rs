@@ -122,7 +122,7 @@ failures! {
     ABOVE_ALL = Failed, "this is no project but the folder of all of them, and what stands here holds for each", "cd PROJECT, then majordomus init (or, if this one is meant: majordomus --repo . init)";
     NOT_INSTALLED = Failed, "`majordomus` is not in PATH, and clients start it by that name", "cargo install --path . (in the source tree; then see that ~/.cargo/bin is in PATH)";
     NOT_AGREED = Failed, "nothing was written", "majordomus init, and answer y";
-    NOBODY_TO_ASK = Failed, "nothing was written: nobody is there to ask", "the same command with --yes";
+    NOBODY_TO_ASK = Failed, "nothing was written: nobody is there to ask", "the same command with --yes (notes purge: with --confirm ID)";
     UNREAD_ANSWER = Failed, "nothing was written: the answer cannot be read: …", "the same command with --yes";
     CHANGED_MEANWHILE = Failed, "nothing was written: a file is not what was shown any more", "the same command again";
     NO_RECORD = Failed, "nothing was written: …: …", "df -h";
