@@ -116,6 +116,14 @@ impl Failure {
         }
     }
 
+    /// Says too where a person's text is that came to nothing.
+    pub fn kept_in(mut self, file: &std::path::Path) -> Self {
+        if let Some(cause) = self.causes.last_mut() {
+            *cause = format!("{cause} (your text is in {})", file.display());
+        }
+        self
+    }
+
     /// Names something that helps, in place of what always does.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

@@ -419,6 +419,44 @@ fn notes_are_edited_in_an_editor_and_written_out_as_files() {
     assert!(!output.status.success(), "it is not empty any more");
 }
 
+/// The text of a file that an error names, which is then removed.
+fn kept(said: &str) -> String {
+    let (_, path) = said.split_once("your text is in ").expect(said);
+    let path = path.split([')', '\n']).next().unwrap();
+    let text = fs::read_to_string(path).unwrap();
+    fs::remove_dir_all(std::path::Path::new(path).parent().unwrap()).unwrap();
+    text
+}
+
+#[test]
+fn what_was_typed_in_an_editor_is_kept_where_it_cannot_be_the_note() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let id = remember(&client, "The limit is 16 MB");
+    let edited = |editor: &str| {
+        repository.git(&["config", "core.editor", editor]);
+        let output = repository.cli(&["notes", "edit", &id]);
+        assert!(!output.status.success(), "{editor}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = edited("f() { echo typed >> \"$1\"; exit 1; }; f");
+    assert!(said.contains("the editor was of no use"), "{said}");
+    assert!(kept(&said).contains("typed"), "{said}");
+    let said =
+        edited("f() { echo typed >> \"$1\"; head -c 70000 /dev/zero | tr '\\0' a >> \"$1\"; }; f");
+    assert!(said.contains("expected at most 65536"), "{said}");
+    assert!(kept(&said).contains("typed"), "{said}");
+
+    // Somebody else writes while the editor is open: neither text is lost.
+    let binary = env!("CARGO_BIN_EXE_majordomus");
+    let said = edited(&format!(
+        "f() {{ echo typed >> \"$1\"; {binary} notes edit {id} --body theirs >/dev/null; }}; f"
+    ));
+    assert!(said.contains("changed meanwhile"), "{said}");
+    assert!(kept(&said).contains("typed"), "{said}");
+    assert_eq!(read(&client, &id)["text"], "theirs");
+}
+
 /// A person asks by name.
 #[test]
 fn prompts_lead_to_the_notes_in_the_persons_own_words() {

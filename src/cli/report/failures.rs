@@ -122,7 +122,7 @@ failures! {
     ABOVE_ALL = Failed, "this is no project but the folder of all of them, and what stands here holds for each", "cd PROJECT, then majordomus init (or, if this one is meant: majordomus --repo . init)";
     NOT_INSTALLED = Failed, "`majordomus` is not in PATH, and clients start it by that name", "cargo install --path . (in the source tree; then see that ~/.cargo/bin is in PATH)";
     NOT_AGREED = Failed, "nothing was written", "majordomus init, and answer y";
-    NOBODY_TO_ASK = Failed, "nothing was written: nobody is there to ask", "the same command with --yes";
+    NOBODY_TO_ASK = Failed, "nothing was written: nobody is there to ask", "the same command with --yes (notes purge: with --confirm ID)";
     UNREAD_ANSWER = Failed, "nothing was written: the answer cannot be read: …", "the same command with --yes";
     CHANGED_MEANWHILE = Failed, "nothing was written: a file is not what was shown any more", "the same command again";
     NO_RECORD = Failed, "nothing was written: …: …", "df -h";
@@ -135,7 +135,8 @@ failures! {
     UNSHARED = Failed, "…", "majordomus notes share";
     NOT_CHANGED = Failed, "nothing was changed", "majordomus notes edit ID --title TITLE, or --body TEXT";
     NO_EDITOR = Failed, "the editor was of no use: …", "EDITOR=vi majordomus notes edit ID";
-    UNREAD_EDIT = Failed, "nothing was changed: … (your text is in …)", "majordomus notes edit ID --body TEXT";
+    UNREAD_EDIT = Failed, "nothing was changed: …", "majordomus notes edit ID --body TEXT";
+    CHANGED_NOTE = Failed, "nothing was written: the note was changed meanwhile by somebody else", "majordomus notes edit ID, and bring your text in again";
     NO_SUCH_NOTE = Failed, "`…` is no id of a note", "majordomus notes";
     NOT_PURGED = Failed, "nothing was purged: what was typed is not the id", "majordomus notes purge ID --confirm ID";
     NOT_EXPORTED = Failed, "the notes are not exported to `…`: …", "majordomus notes export FOLDER, with one that is not there yet";

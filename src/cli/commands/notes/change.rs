@@ -1,5 +1,6 @@
 //! `majordomus notes promote|reject|forget|supersede|edit`: what becomes of a note that is there.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Map, Value, json};
@@ -134,8 +135,12 @@ pub(super) fn edit(args: &Edit, context: &Context) -> Outcome {
         }
     }
     if asked.is_empty() {
-        asked = in_editor(&args.id, context)?;
+        return in_editor(args, context);
     }
+    send(asked, args, context)
+}
+
+fn send(mut asked: Map<String, Value>, args: &Edit, context: &Context) -> Outcome {
     asked.insert("action".to_owned(), json!("edit"));
     asked.insert("id".to_owned(), json!(args.id));
     asked.insert("not_secret".to_owned(), json!(args.not_secret));
@@ -155,14 +160,37 @@ fn tell(asked: &Value, form: Json, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// What a person's editor makes of a note: the fields that are others afterwards.
-fn in_editor(id: &str, context: &Context) -> Result<Map<String, Value>, Failure> {
-    let shown = errand::run(WORDS, &json!({ "id": id }), context)?;
-    let before = read(&shown["notes"][0]);
+/// Opens a note in a person's editor and sends what they make of it. What they typed outlives every failure.
+fn in_editor(args: &Edit, context: &Context) -> Outcome {
+    let before = shown(args, context)?;
     let folder = tempfile::tempdir().map_err(|error| failures::NO_EDITOR.fill(&[&error]))?;
     let file = folder.path().join("note.md");
     let text = before.render();
     std::fs::write(&file, &text).map_err(|error| failures::NO_EDITOR.fill(&[&error]))?;
+    let done = typed(&before, &file, context).and_then(|asked| {
+        let now = shown(args, context)?;
+        // Only what nobody else changed while the editor was open is replaced.
+        if changed(&before, &now)
+            .keys()
+            .any(|key| asked.contains_key(key))
+        {
+            return Err(failures::CHANGED_NOTE.fill(&[]));
+        }
+        send(asked, args, context)
+    });
+    done.map_err(|failure| match std::fs::read(&file) {
+        Ok(left) if left != text.as_bytes() => failure.kept_in(&folder.keep().join("note.md")),
+        _ => failure,
+    })
+}
+
+fn shown(args: &Edit, context: &Context) -> Result<Note, Failure> {
+    let shown = errand::run(WORDS, &json!({ "id": args.id }), context)?;
+    Ok(read(&shown["notes"][0]))
+}
+
+/// What a person's editor makes of the note in a file: the fields that are others afterwards.
+fn typed(before: &Note, file: &Path, context: &Context) -> Result<Map<String, Value>, Failure> {
     let site = context.checkout()?;
     let editor = git::command(site.root())
         .args(["var", "GIT_EDITOR"])
@@ -177,20 +205,27 @@ fn in_editor(id: &str, context: &Context) -> Result<Map<String, Value>, Failure>
         .arg("-c")
         .arg(format!("{editor} \"$1\""))
         .arg("editor")
-        .arg(&file)
+        .arg(file)
         .status();
     match ended {
         Ok(status) if status.success() => {}
         Ok(status) => return Err(failures::NO_EDITOR.fill(&[&format!("`{editor}`: {status}")])),
         Err(error) => return Err(failures::NO_EDITOR.fill(&[&error])),
     }
-    let bytes = std::fs::read(&file).map_err(|error| failures::NO_EDITOR.fill(&[&error]))?;
+    let bytes = std::fs::read(file).map_err(|error| failures::NO_EDITOR.fill(&[&error]))?;
     let (after, faults) = Note::parse(before.kind, before.id, &bytes);
     if let Some(fault) = faults.first() {
-        // What was typed is not thrown away with the folder.
-        let kept = folder.keep().join("note.md");
-        return Err(failures::UNREAD_EDIT.fill(&[fault, &kept.display()]));
+        return Err(failures::UNREAD_EDIT.fill(&[fault]));
     }
+    let asked = changed(before, &after);
+    if asked.is_empty() {
+        return Err(failures::NOT_CHANGED.fill(&[]));
+    }
+    Ok(asked)
+}
+
+/// The fields in which a note is another one afterwards.
+fn changed(before: &Note, after: &Note) -> Map<String, Value> {
     let mut asked = Map::new();
     if after.title != before.title {
         asked.insert("title".to_owned(), json!(after.title));
@@ -208,10 +243,7 @@ fn in_editor(id: &str, context: &Context) -> Result<Map<String, Value>, Failure>
     if after.paths != before.paths {
         asked.insert("paths".to_owned(), json!(after.paths));
     }
-    if asked.is_empty() {
-        return Err(failures::NOT_CHANGED.fill(&[]));
-    }
-    Ok(asked)
+    asked
 }
 
 /// A note of an answer, as far as it can be corrected.
