@@ -125,6 +125,14 @@ impl Index {
         Self(Database::new(Place::Memory, SCHEMA))
     }
 
+    /// Removes the index in a folder, with every word of what was purged; the next question makes it again.
+    pub fn remove(folder: &Path) {
+        for end in ["", "-wal", "-shm"] {
+            // What is not there is removed already.
+            let _removed = std::fs::remove_file(folder.join(format!("{FILE}{end}")));
+        }
+    }
+
     /// Brings the index to a commit: what differs from the one at which it stands is read. Answers how many notes those
     /// were.
     ///

@@ -19,6 +19,7 @@ mod rewrite;
 
 pub use error::LibraryError;
 pub use message::Message;
+pub use rewrite::Rewritten;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::consent::{Consent, consent};
+use super::index::Index;
 use super::outcome::Outcome;
 use super::remote::{Deadline, Remote, RemoteError};
 use super::team::{SyncError, Team};
@@ -169,29 +170,36 @@ impl Meetings {
 #[must_use]
 pub fn purge(site: &Site, id: Uuid) -> Outcome {
     let inner = Meetings::of(site, Patience::Errand).inner;
-    let outcome = inner.run(What::Purge(id));
-    let (why, hint) = match &outcome {
-        Outcome::NotShared { why, hint } => (why.clone(), hint.clone()),
-        Outcome::NoRemote => (String::new(), String::new()),
-        _ => return outcome,
-    };
-    let mut team = Team::at(&inner.folder, inner.writes.clone());
-    match team.is_shared() {
-        // What the team has would come back with its next note.
-        Ok(true) => {
-            let why = format!("the team has these notes, and {why}");
-            let word = "not-shared";
-            Outcome::Failed { word, why, hint }
-        }
-        Ok(false) => match team.purge(id, None) {
-            Ok(_) => outcome,
-            Err(error) => told(&error),
-        },
-        Err(error) => told(&error.into()),
-    }
+    let outcome = inner.purge(id);
+    // Its words are in there too.
+    Index::remove(&inner.folder);
+    outcome
 }
 
 impl Inner {
+    fn purge(&self, id: Uuid) -> Outcome {
+        let outcome = self.run(What::Purge(id));
+        let (why, hint) = match &outcome {
+            Outcome::NotShared { why, hint } => (why.clone(), hint.clone()),
+            Outcome::NoRemote => (String::new(), String::new()),
+            _ => return outcome,
+        };
+        let mut team = Team::at(&self.folder, self.writes.clone());
+        match team.is_shared() {
+            // What the team has would come back with its next note.
+            Ok(true) => {
+                let why = format!("the team has these notes, and {why}");
+                let word = "not-shared";
+                Outcome::Failed { word, why, hint }
+            }
+            Ok(false) => match team.purge(id, None) {
+                Ok(_) => outcome,
+                Err(error) => told(&error),
+            },
+            Err(error) => told(&error.into()),
+        }
+    }
+
     fn run(&self, what: What) -> Outcome {
         let Some(checkout) = self.site.checkout() else {
             return Outcome::NotShared {

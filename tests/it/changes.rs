@@ -1,6 +1,7 @@
 //! What becomes of notes: drafts, corrections, what is forgotten, what meets another change, and who has to agree.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -352,6 +353,19 @@ fn notes_are_edited_in_an_editor_and_written_out_as_files() {
     assert_eq!(read(&client, &id)["title"], "The limit is 32 MB");
     let output = repository.cli(&["notes", "edit", &id]);
     assert!(!output.status.success(), "nothing was changed");
+    let mut command = repository.command(&["notes", "edit", &id]);
+    repository.git(&["config", "--unset", "core.editor"]);
+    let said = command
+        .stdin(Stdio::null())
+        .env_remove("EDITOR")
+        .output()
+        .unwrap()
+        .stderr;
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("no terminal") && said.contains("--body"),
+        "{said}"
+    );
     repository.git(&["config", "core.editor", "false"]);
     let output = repository.cli(&["notes", "edit", &id]);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -546,11 +560,15 @@ fn a_note_that_is_purged_is_in_no_history_and_comes_back_from_nobody() {
         let text = here.git(&["--git-dir", library, "cat-file", "-p", object]);
         assert!(!text.contains("password"), "a {kind} of it is left: {text}");
     }
-    let writes = fs::read(here.root().join(".git/majordomus/writes.db")).unwrap();
-    assert!(
-        memchr(&writes, b"password").is_none(),
-        "a row of it is left"
-    );
+    for entry in fs::read_dir(here.root().join(".git/majordomus")).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = fs::read(&path).unwrap_or_default();
+        assert!(
+            memchr(&bytes, b"password").is_none(),
+            "{} has it",
+            path.display()
+        );
+    }
     here.git(&["--git-dir", library, "fsck", "--strict"]);
     // Ann goes on, Ben is told and puts nothing back.
     let next = ann.tool(
@@ -593,6 +611,22 @@ fn a_note_is_purged_where_nothing_is_shared_too() {
     assert_eq!(recall(&client, "password"), [] as [&str; 0]);
     remember(&client, "Life goes on");
     assert_eq!(recall(&client, "life"), ["Life goes on"]);
+}
+
+#[test]
+fn a_purge_where_nothing_is_shared_leaves_every_other_note_as_it_was() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let id = remember(&client, "The limit is 16 MB");
+    let purged = remember(&client, "The key of the door");
+    for body in ["once", "twice"] {
+        let asked = json!({ "action": "edit", "id": id, "body": body });
+        change(&client, &asked);
+    }
+    succeed(&mut repository.command(&["notes", "purge", &purged, "--confirm", &purged]));
+    let notes = client.tool("majordomus_notes", &json!({}));
+    assert_eq!(notes["notes"].as_array().unwrap().len(), 1, "{notes}");
+    assert_eq!(read(&client, &id)["text"], "twice");
 }
 
 fn memchr(bytes: &[u8], word: &[u8]) -> Option<usize> {
@@ -642,4 +676,33 @@ fn init_asks_once_where_notes_go() {
     let client = repository.attached("one");
     let answer = client.tool("majordomus_remember", &json!({ "title": "A fact" }));
     assert_eq!(answer["sync"]["status"], "published", "{answer}");
+}
+
+#[test]
+fn a_damaged_repository_of_notes_is_named_by_doctor_and_made_again_without_it() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let id = remember(&client, "The limit is 16 MB");
+    change(
+        &client,
+        &json!({ "action": "edit", "id": id, "body": "measured" }),
+    );
+    let library = repository.root().join(".git/majordomus/memory.git");
+    fs::write(library.join("refs/majordomus/memory"), "").unwrap();
+    let said = repository.cli(&["doctor"]).stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("the repository of the notes cannot be read"),
+        "{said}"
+    );
+    let hint = said
+        .lines()
+        .find_map(|line| line.split_once("mv ").map(|(_, rest)| rest))
+        .unwrap();
+    let (from, to) = hint.trim().split_once(' ').unwrap();
+    fs::rename(repository.root().join(from), repository.root().join(to)).unwrap();
+    assert_eq!(recall(&client, "limit"), ["The limit is 16 MB"]);
+    assert_eq!(read(&client, &id)["text"], "measured");
+    let listed = client.tool("majordomus_notes", &json!({}));
+    assert_eq!(listed["notes"].as_array().unwrap().len(), 1, "{listed}");
 }

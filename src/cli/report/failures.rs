@@ -135,6 +135,7 @@ failures! {
     UNSHARED = Failed, "…", "majordomus notes share";
     NOT_CHANGED = Failed, "nothing was changed", "majordomus notes edit ID --title TITLE, or --body TEXT";
     NO_EDITOR = Failed, "the editor was of no use: …", "EDITOR=vi majordomus notes edit ID";
+    NO_TERMINAL = Failed, "there is no terminal to edit the note in", "majordomus notes edit ID --title TITLE, or --body TEXT";
     UNREAD_EDIT = Failed, "nothing was changed: …", "majordomus notes edit ID --body TEXT";
     CHANGED_NOTE = Failed, "nothing was written: the note was changed meanwhile by somebody else", "majordomus notes edit ID, and bring your text in again";
     NO_SUCH_NOTE = Failed, "`…` is no id of a note", "majordomus notes";

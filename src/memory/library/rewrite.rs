@@ -8,6 +8,15 @@ use uuid::Uuid;
 
 use super::{Change, Library, LibraryError, Message, folder};
 
+/// A history again.
+#[derive(Debug)]
+pub struct Rewritten {
+    /// Its tip.
+    pub tip: ObjectId,
+    /// What became of each commit of the old one; `None` where nothing is left of it and of those before it.
+    pub again: HashMap<ObjectId, Option<ObjectId>>,
+}
+
 impl Library {
     /// The commit that says what `tip` says, with nothing of a note in it or before it: no file, and no commit that did
     /// nothing but change it. Answers `tip` itself where it never was there. No ref moves.
@@ -19,7 +28,7 @@ impl Library {
         tip: ObjectId,
         note: Uuid,
         message: &Message<'_>,
-    ) -> Result<ObjectId, LibraryError> {
+    ) -> Result<Rewritten, LibraryError> {
         let mut again: HashMap<ObjectId, Option<ObjectId>> = HashMap::new();
         let mut trees: HashMap<ObjectId, ObjectId> = HashMap::new();
         // Parents first: a commit stays on the stack until all of its own are done.
@@ -45,13 +54,14 @@ impl Library {
             again.insert(id, made);
         }
         if let Some(tip) = again.get(&tip).copied().flatten() {
-            return Ok(tip);
+            return Ok(Rewritten { tip, again });
         }
         // Nothing else was ever there, and a ref has to stand somewhere.
         let tree = Tree::empty();
         let tree = self.objects.write(&tree).map_err(LibraryError::write)?;
         let empty = message.commit(tree, None);
-        self.objects.write(&empty).map_err(LibraryError::write)
+        let tip = self.objects.write(&empty).map_err(LibraryError::write)?;
+        Ok(Rewritten { tip, again })
     }
 
     /// One commit again, on top of what its parents became; `None` where nothing is left of it and of those before it.

@@ -1,12 +1,15 @@
 //! Taking a note out of the history: what `forget` leaves there.
 
+use std::collections::HashMap;
+
 use gix_hash::ObjectId;
 use uuid::Uuid;
 
 use super::{REF, SyncError, Team, publish::ATTEMPTS};
 use crate::floor::clock;
 use crate::floor::error::Chain;
-use crate::memory::library::{Library, Message};
+use crate::memory::library::{Library, Message, Rewritten};
+use crate::memory::outbox::State;
 use crate::memory::remote::{Deadline, Remote, RemoteError};
 
 impl Team {
@@ -33,7 +36,7 @@ impl Team {
             let Some(tip) = library.tip(REF)? else {
                 return Ok(false);
             };
-            let made = library.without(tip, id, &said())?;
+            let Rewritten { tip: made, again } = library.without(tip, id, &said())?;
             if made == tip {
                 return Ok(self.drop_rows(id)?);
             }
@@ -44,19 +47,36 @@ impl Team {
                     Err(error) => return Err(error.into()),
                 }
             }
+            if remote.is_none() {
+                // Before the ref moves, as whatever is applied again: who is killed in between purges once more, which
+                // makes the same commits.
+                self.name_again(&again)?;
+            }
             if !library.advance(REF, Some(tip), made)? {
                 continue;
             }
             self.drop_rows(id)?;
-            if remote.is_none() {
-                // Each names a commit that is gone; it is found again in what stands.
-                self.outbox.begin_again().map_err(super::TeamError::from)?;
-                self.commit()?;
-            }
             scrub(&library, tip, made);
             return Ok(true);
         }
         Err(SyncError::Contended)
+    }
+
+    /// Says in which commits writes are now. To write them down anew would make a second note of each that was changed since.
+    fn name_again(
+        &mut self,
+        again: &HashMap<ObjectId, Option<ObjectId>>,
+    ) -> Result<(), super::TeamError> {
+        let mut marks = Vec::new();
+        for kept in self.outbox.unpublished()? {
+            let old = kept.sha.and_then(|sha| sha.parse().ok());
+            let new = old.and_then(|old: ObjectId| again.get(&old).copied().flatten());
+            if let (State::Committed, Some(new)) = (kept.state, new) {
+                marks.push((kept.seq, new.to_string()));
+            }
+        }
+        let marks: Vec<(i64, &str)> = marks.iter().map(|(seq, sha)| (*seq, &**sha)).collect();
+        Ok(self.outbox.advance(&marks, State::Committed)?)
     }
 
     fn drop_rows(&mut self, id: Uuid) -> Result<bool, super::TeamError> {

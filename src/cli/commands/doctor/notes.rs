@@ -6,7 +6,7 @@ use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::memory::consent::{Consent, consent};
 use crate::memory::outbox::Outbox;
-use crate::memory::team::Team;
+use crate::memory::team::{FOLDER, Team};
 
 /// What the lines are about.
 const CHECK: &str = "notes";
@@ -43,14 +43,23 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
         }
         Condition::Unusable(why) => return unusable(&why),
     };
-    let mut findings = match &consent {
+    let mut findings = Vec::new();
+    if let Err(error) = Team::at(&site.shared_dir(), file.clone()).look() {
+        let folder = site.shown(&site.shared_dir().join(FOLDER));
+        let text = format!(
+            "the repository of the notes cannot be read: {}; without it, it is made again from what was written and what the team has",
+            Chain(&error)
+        );
+        findings.push(Finding::problem(CHECK, text).hint(format!("mv {folder} {folder}.damaged")));
+    }
+    findings.extend(match &consent {
         None | Some(Consent::Unconfigured) => Vec::new(),
         Some(given @ Consent::Given { .. }) => vec![Finding::good(CHECK, given.to_string())],
         Some(other) => {
             let hint = other.hint().unwrap_or("majordomus notes share");
             vec![Finding::problem(CHECK, other.to_string()).hint(hint)]
         }
-    };
+    });
     if waiting > 0 {
         let is_given = matches!(consent, Some(Consent::Given { .. }));
         let text = match waiting {

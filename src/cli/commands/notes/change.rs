@@ -192,11 +192,19 @@ fn shown(args: &Edit, context: &Context) -> Result<Note, Failure> {
 /// What a person's editor makes of the note in a file: the fields that are others afterwards.
 fn typed(before: &Note, file: &Path, context: &Context) -> Result<Map<String, Value>, Failure> {
     let site = context.checkout()?;
-    let editor = git::command(site.root())
-        .args(["var", "GIT_EDITOR"])
+    let mut asked = git::command(site.root());
+    asked.args(["var", "GIT_EDITOR"]);
+    if !agree::is_somebody_there() {
+        // Git then names no editor that needs a screen, but one that somebody chose.
+        asked.env("TERM", "dumb").env_remove("VISUAL");
+    }
+    let editor = asked
         .output()
         .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
         .unwrap_or_default();
+    if editor.is_empty() {
+        return Err(failures::NO_TERMINAL.fill(&[]));
+    }
     #[expect(
         clippy::disallowed_methods,
         reason = "an editor needs the user's environment, and is no git"
