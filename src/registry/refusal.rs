@@ -155,7 +155,7 @@ reasons! {
     HIDDEN_WORD = InvalidInput, "argument `…` has a control or invisible character: expected one plain line", "write it again without that character";
     LONG_NOTE = InvalidInput, "the note would be … bytes: expected at most …", "write the fact, and link to what is long";
     NO_PATH = InvalidInput, "argument `paths[…]` is no path: expected a path or glob relative to the repository's root", "git ls-files --full-name PATH";
-    SECRET = InvalidInput, "the note is not saved: it seems to hold a secret (…)", "write where the secret is kept in its place, or set `not_secret` if it is none";
+    SECRET = InvalidInput, "the note is not saved: it seems to hold a secret (…)", "write where the secret is kept in its place, or set `not_secret` (on a command line `--not-secret`) if it is none";
     NO_DRAFT = Conflict, "the note `…` is no draft: the team may have it", "majordomus notes forget ID takes it away";
     NEEDS_PERSON = Refused, "this team reviews its notes, so only a person does that", "majordomus notes pending";
     UNFIT_STATUS = InvalidInput, "a note of the kind `…` is never `…`: expected …", "majordomus describe notes.change";

@@ -353,6 +353,17 @@ fn notes_are_edited_in_an_editor_and_written_out_as_files() {
     assert_eq!(read(&client, &id)["title"], "The limit is 32 MB");
     let output = repository.cli(&["notes", "edit", &id]);
     assert!(!output.status.success(), "nothing was changed");
+    for words in [
+        &["show", "../x"][..],
+        &["edit", ""],
+        &["forget", "x", "--yes"],
+        &["purge", "x"],
+        &["supersede", &id, "--by", "x"],
+    ] {
+        let said = repository.cli(&[&["notes"], words].concat()).stderr;
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("is no id of a note"), "{words:?}: {said}");
+    }
     let mut command = repository.command(&["notes", "edit", &id]);
     repository.git(&["config", "--unset", "core.editor"]);
     let said = command

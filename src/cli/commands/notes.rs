@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
 use crate::cli::errand;
-use crate::cli::report::{Exit, Outcome};
+use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::{Mark, Screen, clean};
+use crate::floor::text::shown;
 use crate::memory::note::Kind;
 
 mod change;
@@ -54,6 +56,14 @@ pub struct Args {
     /// How to print
     #[command(flatten)]
     pub form: Json,
+}
+
+/// Refuses what no note is called.
+fn is_id(text: &str) -> Result<(), Failure> {
+    match Uuid::try_parse(text) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(failures::NO_SUCH_NOTE.fill(&[&shown(text, 64)])),
+    }
 }
 
 /// What may be typed after `show`.
@@ -152,6 +162,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 
 /// Prints the notes that are asked for; whole ones with their text.
 fn list(asked: &Value, whole: bool, form: Json, context: &Context) -> Outcome {
+    if let Some(id) = asked.get("id").and_then(Value::as_str) {
+        is_id(id)?;
+    }
     let answer = errand::run(WORDS, asked, context)?;
     if form.json {
         context.screen.json(&answer)?;
@@ -205,9 +218,14 @@ pub fn render(answer: &Value, whole: bool, screen: Screen) -> String {
         .and_then(Value::as_u64)
         .unwrap_or(0);
     if pending > 0 {
+        let (writes, are) = if pending == 1 {
+            ("write", "is")
+        } else {
+            ("writes", "are")
+        };
         let _ = writeln!(
             text,
-            "{pending} of this machine's writes are not shared with the team"
+            "{pending} {writes} of this machine {are} not shared with the team; majordomus notes pending"
         );
     }
     text
@@ -236,7 +254,7 @@ mod tests {
             "unpublished": 1,
         });
         let head = "Deploys\u{fffd} on Thursdays\n  1 · decision · accepted · Ann · not shared\n";
-        let tail = "1 of this machine's writes are not shared with the team\n";
+        let tail = "1 write of this machine is not shared with the team; majordomus notes pending\n";
         assert_eq!(render(&answer, false, screen), format!("{head}{tail}"));
         assert_eq!(
             render(&answer, true, screen),

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
-use super::{CHANGE, WORDS};
+use super::{CHANGE, WORDS, is_id};
 use crate::cli::agree;
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
@@ -88,6 +88,7 @@ pub struct Edit {
 /// # Errors
 /// When there is no owner to ask, it refuses, or nobody agrees.
 pub(super) fn one(action: &str, question: &str, args: &One, context: &Context) -> Outcome {
+    is_id(&args.id)?;
     let shown = errand::run(WORDS, &json!({ "id": args.id }), context)?;
     if !args.form.json {
         context
@@ -109,6 +110,8 @@ pub(super) fn one(action: &str, question: &str, args: &One, context: &Context) -
 /// # Errors
 /// When there is no owner to ask, or it refuses.
 pub(super) fn supersede(args: &Supersede, context: &Context) -> Outcome {
+    is_id(&args.id)?;
+    is_id(&args.by)?;
     let asked = json!({ "action": "supersede", "id": args.id, "by": args.by });
     tell(&asked, args.form, context)
 }
@@ -118,6 +121,7 @@ pub(super) fn supersede(args: &Supersede, context: &Context) -> Outcome {
 /// # Errors
 /// When there is no owner to ask, it refuses, or the editor fails.
 pub(super) fn edit(args: &Edit, context: &Context) -> Outcome {
+    is_id(&args.id)?;
     let mut asked = Map::new();
     let said = [
         ("title", &args.title),

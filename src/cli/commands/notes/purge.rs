@@ -3,6 +3,7 @@
 use serde_json::json;
 use uuid::Uuid;
 
+use super::is_id;
 use crate::cli::agree;
 use crate::cli::arguments::Json;
 use crate::cli::context::Context;
@@ -33,10 +34,8 @@ pub struct Purge {
 /// Where that is no id, nobody confirms it, or there is no checkout.
 pub(super) fn purge(args: &Purge, context: &Context) -> Outcome {
     let site = context.checkout()?;
-    let id: Uuid = args
-        .id
-        .parse()
-        .map_err(|_| failures::NO_SUCH_NOTE.fill(&[&clean(&args.id)]))?;
+    is_id(&args.id)?;
+    let id: Uuid = args.id.parse().unwrap_or_default();
     let typed = match &args.confirm {
         Some(typed) => typed.clone(),
         None => agree::typed(
