@@ -254,7 +254,8 @@ mod tests {
             "unpublished": 1,
         });
         let head = "Deploys\u{fffd} on Thursdays\n  1 · decision · accepted · Ann · not shared\n";
-        let tail = "1 write of this machine is not shared with the team; majordomus notes pending\n";
+        let tail =
+            "1 write of this machine is not shared with the team; majordomus notes pending\n";
         assert_eq!(render(&answer, false, screen), format!("{head}{tail}"));
         assert_eq!(
             render(&answer, true, screen),

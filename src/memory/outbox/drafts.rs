@@ -1,0 +1,54 @@
+//! Writes that go nowhere before somebody promotes them.
+
+use rusqlite::params;
+use uuid::Uuid;
+
+use super::{Kept, Outbox, OutboxError, State};
+
+impl Outbox {
+    /// The drafts, in their order.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn drafts(&mut self) -> Result<Vec<Kept>, OutboxError> {
+        self.select("state = -1 ORDER BY seq", None)
+    }
+
+    /// The draft of a note, also one that was rejected.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn draft_of(&mut self, note: Uuid) -> Result<Option<Kept>, OutboxError> {
+        let condition = "state < 0 AND note = ?1 ORDER BY seq DESC LIMIT 1";
+        Ok(self.select(condition, Some(note.to_string()))?.pop())
+    }
+
+    /// Moves a write from one state to another one, if it is in that one: what becomes of a draft, and of a write that becomes
+    /// one. Answers whether it was.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn shift(&mut self, seq: i64, from: State, to: State) -> Result<bool, OutboxError> {
+        self.0.with(|connection| {
+            let shifted = connection.execute(
+                "UPDATE write SET state = ?3 WHERE seq = ?1 AND state = ?2",
+                params![seq, from as i64, to as i64],
+            )?;
+            Ok(shifted == 1)
+        })
+    }
+
+    /// Writes a draft anew, if it is one still. Answers whether it was.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn redraft(&mut self, seq: i64, bytes: &[u8]) -> Result<bool, OutboxError> {
+        self.0.with(|connection| {
+            let written = connection.execute(
+                "UPDATE write SET bytes = ?2 WHERE seq = ?1 AND state = -1",
+                params![seq, bytes],
+            )?;
+            Ok(written == 1)
+        })
+    }
+}
