@@ -13,6 +13,7 @@ mod saving;
 mod share;
 
 use serde_json::json;
+use uuid::Uuid;
 
 use answers::{Changed, Notes, Remembered, Synced};
 use arguments::{ChangeNote, Meet, Recall, Remember, Which};
@@ -20,6 +21,12 @@ use arguments::{ChangeNote, Meet, Recall, Remember, Which};
 use super::declare::query;
 use super::services::Services;
 use crate::registry::{Capability, Example, Exposure, Handler, Kind, Retry};
+
+/// The resource of a note.
+#[must_use]
+pub fn uri(id: Uuid) -> String {
+    format!("majordomus://notes/{id}")
+}
 
 /// Declares the group.
 pub fn capabilities(services: &Services) -> Vec<Capability> {

@@ -117,10 +117,14 @@ impl Wiring {
             started: clock::now_ms(),
         });
         // One that shares nothing writes nothing, and neither does it say what others wrote.
-        let memory = Memory::of(match mode {
-            Mode::Owner { .. } | Mode::Alone { .. } => settings.site.as_ref(),
-            Mode::Standalone => None,
-        });
+        let told = changes.clone();
+        let memory = Memory::telling(
+            match mode {
+                Mode::Owner { .. } | Mode::Alone { .. } => settings.site.as_ref(),
+                Mode::Standalone => None,
+            },
+            Arc::new(move |id| told.changed(&capabilities::notes::uri(id))),
+        );
         let services = Services {
             site: settings.site.clone(),
             board: Arc::clone(&board),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
 use super::index::{Hit, Index, IndexError};
-use super::sync::{Meetings, Patience};
+use super::sync::{Meetings, News, Patience};
 use super::team::{Found, Team, TeamError};
 use crate::floor::error::Chain;
 use crate::floor::paths::Site;
@@ -61,16 +61,22 @@ impl Memory {
     /// Describes the notes of a checkout's repository; without one there are none.
     #[must_use]
     pub fn of(site: Option<&Site>) -> Self {
-        Self::with(site, Patience::Server)
+        Self::with(site, Patience::Server, Arc::new(|_| {}))
+    }
+
+    /// The same, and tells `news` of each note that a meeting with the team changed here.
+    #[must_use]
+    pub fn telling(site: Option<&Site>, news: News) -> Self {
+        Self::with(site, Patience::Server, news)
     }
 
     /// Describes the notes of a checkout's repository for a process that ends when its one call is done.
     #[must_use]
     pub fn errand(site: &Site) -> Self {
-        Self::with(Some(site), Patience::Errand)
+        Self::with(Some(site), Patience::Errand, Arc::new(|_| {}))
     }
 
-    fn with(site: Option<&Site>, patience: Patience) -> Self {
+    fn with(site: Option<&Site>, patience: Patience, news: News) -> Self {
         let place = site.map(|site| {
             let folder = site.shared_dir();
             let team = || Team::at(&folder, site.writes());
@@ -85,7 +91,7 @@ impl Memory {
             place,
             worker: Worker::new("notes"),
             finder: Worker::new("recall"),
-            sync: site.map(|site| Meetings::of(site, patience)),
+            sync: site.map(|site| Meetings::of(site, patience, news)),
         }
     }
 

@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use gix_hash::ObjectId;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::consent::{Consent, consent};
 use super::index::Index;
+use super::library::Library;
 use super::outcome::Outcome;
+use super::place;
 use super::remote::{Deadline, Remote, RemoteError};
 use super::team::{SyncError, Team};
 use crate::floor::error::Chain;
@@ -31,6 +34,12 @@ pub(super) enum Patience {
     /// A process that ends with its call, and every meeting with it: it waits to the end, and begins none on the side.
     Errand,
 }
+
+/// Told of a note that changed here by a meeting.
+pub type News = Arc<dyn Fn(Uuid) + Send + Sync>;
+
+/// How many notes of one meeting are told of: who takes in thousands reads none of them one by one.
+const TOLD: usize = 100;
 
 /// What a meeting does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +60,7 @@ struct Inner {
     site: Site,
     folder: PathBuf,
     writes: PathBuf,
+    news: News,
     /// When the team's notes were asked for last.
     asked: Mutex<Option<Instant>>,
 }
@@ -71,11 +81,12 @@ impl std::fmt::Debug for Meetings {
 
 impl Meetings {
     /// Describes the meetings of a checkout's repository; nothing is started.
-    pub(super) fn of(site: &Site, patience: Patience) -> Self {
+    pub(super) fn of(site: &Site, patience: Patience, news: News) -> Self {
         let inner = Inner {
             site: site.clone(),
             folder: site.shared_dir(),
             writes: site.writes(),
+            news,
             asked: Mutex::new(None),
         };
         Self {
@@ -169,7 +180,7 @@ impl Meetings {
 /// Takes a note out of the history, here and of the team, and waits for it: a person does so, and sees what comes of it.
 #[must_use]
 pub fn purge(site: &Site, id: Uuid) -> Outcome {
-    let inner = Meetings::of(site, Patience::Errand).inner;
+    let inner = Meetings::of(site, Patience::Errand, Arc::new(|_| {})).inner;
     let outcome = inner.purge(id);
     // Its words are in there too.
     Index::remove(&inner.folder);
@@ -229,7 +240,10 @@ impl Inner {
         };
         // What is allowed beyond https and ssh stands in the user's own configuration.
         let local = protocols.contains("file") || protocols.split(':').any(|one| one == "http");
-        match self.meet(push_url, reference, local, what) {
+        let before = self.tip();
+        let met = self.meet(push_url, reference, local, what);
+        self.tell(before);
+        match met {
             Ok(()) => {
                 let remote = name.clone();
                 match what {
@@ -238,6 +252,31 @@ impl Inner {
                 }
             }
             Err(error) => told(&error),
+        }
+    }
+
+    /// Where the notes stand here.
+    fn tip(&self) -> Option<(Library, ObjectId)> {
+        let team = Team::at(&self.folder, self.writes.clone());
+        team.look().ok().flatten()
+    }
+
+    /// Tells of the notes that changed since. It is a favour: whoever cannot tell which they are tells nothing.
+    fn tell(&self, before: Option<(Library, ObjectId)>) {
+        let Some((library, after)) = self.tip() else {
+            return;
+        };
+        let before = before.map(|(_, tip)| tip);
+        if before == Some(after) {
+            return;
+        }
+        let Ok(changed) = library.differences(before, after) else {
+            return;
+        };
+        for difference in changed.notes.iter().take(TOLD) {
+            if let Some((_, id)) = place::parse(&difference.path) {
+                (self.news)(id);
+            }
         }
     }
 

@@ -717,3 +717,32 @@ fn a_damaged_repository_of_notes_is_named_by_doctor_and_made_again_without_it() 
     let listed = client.tool("majordomus_notes", &json!({}));
     assert_eq!(listed["notes"].as_array().unwrap().len(), 1, "{listed}");
 }
+
+#[test]
+fn who_subscribed_to_a_note_is_told_when_it_changes_here_or_comes_from_the_team() {
+    let remote = Remote::new();
+    let (here, there) = (remote.sharing(), remote.sharing());
+    let (ann, ben) = (here.attached("ann"), there.attached("ben"));
+    let id = remember(&ann, "The limit is 16 MB");
+    let uri = format!("majordomus://notes/{id}");
+    let told = |client: &Client| {
+        let fits = |message: &Value| message["params"]["uri"] == json!(uri);
+        client.notification("notifications/resources/updated", fits);
+        client.inbox().forget_messages();
+    };
+    ann.result("resources/subscribe", &json!({ "uri": uri }));
+    ann.inbox().forget_messages();
+    change(
+        &ann,
+        &json!({ "action": "edit", "id": id, "body": "measured" }),
+    );
+    told(&ann);
+    sync(&there);
+    change(
+        &ben,
+        &json!({ "action": "edit", "id": id, "tags": ["limits"] }),
+    );
+    sync(&here);
+    told(&ann);
+    assert_eq!(read(&ann, &id)["tags"], json!(["limits"]));
+}
