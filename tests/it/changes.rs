@@ -89,6 +89,14 @@ fn a_draft_is_found_by_nobody_before_it_is_promoted_and_can_be_given_up() {
     );
     assert_eq!(edited["sync"]["status"], "draft", "{edited}");
     assert_eq!(read(&client, first)["text"], "less traffic");
+    let again = change(
+        &client,
+        &json!({ "action": "edit", "id": first, "body": "less traffic" }),
+    );
+    assert_eq!(
+        again["sync"]["status"], "draft",
+        "said again, it is what it was"
+    );
     let given_up = change(&client, &json!({ "action": "reject", "id": second }));
     assert_eq!(given_up["sync"]["status"], "rejected-draft", "{given_up}");
     let promoted = change(&client, &json!({ "action": "promote", "id": first }));

@@ -244,7 +244,9 @@ pub(super) struct ChangeNote {
 impl ChangeNote {
     /// Corrects a note.
     pub(super) fn apply(&self, note: &mut Note) -> Result<(), Refusal> {
-        let before = note.clone();
+        if !self.says_something() {
+            return Err(refusal::NOTHING_CHANGED.fill(&[]));
+        }
         if let Some(said) = &self.title {
             note.title = title(said)?;
         }
@@ -271,10 +273,15 @@ impl ChangeNote {
         if let Some(said) = &self.paths {
             note.paths = paths(said)?;
         }
-        if *note == before {
-            return Err(refusal::NOTHING_CHANGED.fill(&[]));
-        }
         Ok(())
+    }
+
+    fn says_something(&self) -> bool {
+        self.title.is_some()
+            || self.body.is_some()
+            || self.status.is_some()
+            || self.tags.is_some()
+            || self.paths.is_some()
     }
 }
 
