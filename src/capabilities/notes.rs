@@ -142,6 +142,7 @@ fn change_note(services: &Services) -> Capability {
         arguments: json!({
             "action": "edit",
             "id": "019b0000-0000-7000-8000-000000000001",
+            "version": "0123456789abcdef",
             "status": "done",
         }),
     }];

@@ -10,6 +10,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::sync::watch;
 
+use crate::floor::limits::RELEASE;
+
 /// Files that a server with every seat taken has open, and some more.
 const FILES: u64 = 16_384;
 
@@ -18,7 +20,8 @@ const FILES: u64 = 16_384;
 pub(super) struct Ends(watch::Receiver<Option<i32>>);
 
 impl Ends {
-    /// Listens for SIGTERM, SIGINT and SIGHUP. A second one ends the process at once.
+    /// Listens for SIGTERM, SIGINT and SIGHUP. A second one ends the process once the release that the first one began has
+    /// had its time: some clients send both together, and it is there for a process that hangs.
     ///
     /// # Errors
     /// The system's own.
@@ -30,6 +33,8 @@ impl Ends {
             .spawn(move || {
                 for signal in signals.forever() {
                     if sender.borrow().is_some() {
+                        tracing::info!(signal = name(signal), "told to end again");
+                        thread::park_timeout(RELEASE * 2);
                         die_of(signal);
                     }
                     sender.send_replace(Some(signal));

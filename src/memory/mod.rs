@@ -23,3 +23,4 @@ pub mod service;
 pub mod siblings;
 pub mod sync;
 pub mod team;
+pub mod version;

@@ -279,6 +279,14 @@ impl Outbox {
         Ok(self.select(condition, Some(note.to_string()))?.pop())
     }
 
+    /// Every write of a note that is still here, the last one first.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn all_of(&mut self, note: Uuid) -> Result<Vec<Kept>, OutboxError> {
+        self.select("note = ?1 ORDER BY seq DESC", Some(note.to_string()))
+    }
+
     /// Whether a write is in no commit.
     ///
     /// # Errors

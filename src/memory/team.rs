@@ -20,6 +20,7 @@ use super::note::{self, Fault, Note};
 use super::outbox::{Kept, Key, Outbox, OutboxError, State, Write};
 use super::place;
 use super::siblings;
+use super::version;
 use crate::floor::database::Place;
 
 /// The ref of the notes as they stand on this machine.
@@ -74,6 +75,12 @@ impl Found {
     #[must_use]
     pub fn kind(&self) -> note::Kind {
         place::parse(&self.path).map_or(note::Kind::Memory, |(kind, _)| kind)
+    }
+
+    /// Which version of the note this is; see [`version`].
+    #[must_use]
+    pub fn version(&self) -> String {
+        version::of(&self.bytes)
     }
 
     /// What the file says, and what of it is not understood.
@@ -151,7 +158,7 @@ impl Team {
     /// # Errors
     /// Where the file cannot be written.
     pub fn redraft(&mut self, draft: &Kept, bytes: &[u8]) -> Result<bool, TeamError> {
-        Ok(self.outbox.redraft(draft.seq, bytes)?)
+        Ok(self.outbox.redraft(draft, bytes)?)
     }
 
     /// The sibling that a write became in part or whole, where it met another one's; see [`siblings`].
@@ -229,6 +236,29 @@ impl Team {
             _ => None,
         };
         Ok(stands(id, path.unwrap_or_default(), bytes, last))
+    }
+
+    /// The file of a note as it stood in a version; `None` where that is not here any more.
+    ///
+    /// A version that is another note's is found too, and harms nobody: what is merged against it clashes, and a clash loses
+    /// nothing.
+    ///
+    /// # Errors
+    /// Where what was written or the repository cannot be read.
+    pub fn version(&mut self, id: Uuid, version: &str) -> Result<Option<Vec<u8>>, TeamError> {
+        let Some(prefix) = version::prefix(version) else {
+            return Ok(None);
+        };
+        // What waits is in no commit, and what was merged with another change never was.
+        let written = self.outbox.all_of(id)?.into_iter();
+        let mut written = written.filter_map(|kept| kept.write.bytes);
+        if let Some(bytes) = written.find(|bytes| version::of(bytes) == version) {
+            return Ok(Some(bytes));
+        }
+        match self.look()? {
+            Some((library, _)) => Ok(library.blob_named(prefix)?),
+            None => Ok(None),
+        }
     }
 
     /// The notes of some hits in a commit, in their order, as they were written last; one that went since is left out.

@@ -158,6 +158,7 @@ reasons! {
     SECRET = InvalidInput, "the note is not saved: it seems to hold a secret (…)", "write where the secret is kept in its place, or set `not_secret` (on a command line `--not-secret`) if it is none";
     NO_DRAFT = Conflict, "the note `…` is no draft: the team may have it", "majordomus notes forget ID takes it away";
     NEEDS_PERSON = Refused, "this team reviews its notes, so only a person does that", "majordomus notes pending";
+    NO_VERSION = Conflict, "the note `…` has no version `…` any more", "majordomus notes show ID, and change what it shows";
     UNFIT_STATUS = InvalidInput, "a note of the kind `…` is never `…`: expected …", "majordomus describe notes.change";
     NOTHING_CHANGED = InvalidInput, "nothing is to be changed: expected `title`, `body`, `status`, `tags` or `paths`", "majordomus describe notes.change";
     UNSHARED = Refused, "the notes are not shared: …", "majordomus notes share";

@@ -22,7 +22,11 @@ fn remember(client: &Client, title: &str) -> String {
 
 #[track_caller]
 fn change(client: &Client, asked: &Value) -> Value {
-    client.tool("majordomus_note_change", asked)
+    let mut asked = asked.clone();
+    if asked["action"] == "edit" && asked["version"].is_null() {
+        asked["version"] = read(client, asked["id"].as_str().unwrap())["version"].clone();
+    }
+    client.tool("majordomus_note_change", &asked)
 }
 
 /// The text of a refusal.
@@ -143,13 +147,14 @@ fn a_note_is_corrected_where_it_stands_and_keeps_who_made_it() {
     assert_eq!(note["paths"], json!(["src/queue/**"]));
     assert_eq!(note["author"], "Ann");
     assert_eq!(recall(&client, "queue"), ["The queue was moved"]);
+    let version = &note["version"];
     for (asked, expected) in [
         (
-            json!({ "action": "edit", "id": id, "status": "accepted" }),
+            json!({ "action": "edit", "id": id, "version": version, "status": "accepted" }),
             "never `accepted`",
         ),
         (
-            json!({ "action": "edit", "id": id }),
+            json!({ "action": "edit", "id": id, "version": version }),
             "nothing is to be changed",
         ),
         (
@@ -157,23 +162,23 @@ fn a_note_is_corrected_where_it_stands_and_keeps_who_made_it() {
             "argument `id` is missing",
         ),
         (
-            json!({ "action": "edit", "id": "01900000-0000-7000-8000-000000000001", "title": "x" }),
+            json!({ "action": "edit", "id": "01900000-0000-7000-8000-000000000001", "version": version, "title": "x" }),
             "there is no note",
         ),
         (
-            json!({ "action": "edit", "id": id, "title": "a\u{1b}[31m" }),
+            json!({ "action": "edit", "id": id, "version": version, "title": "a\u{1b}[31m" }),
             "control or invisible",
         ),
         (
-            json!({ "action": "edit", "id": id, "paths": ["../x"] }),
+            json!({ "action": "edit", "id": id, "version": version, "paths": ["../x"] }),
             "is no path",
         ),
         (
-            json!({ "action": "edit", "id": id, "body": "x".repeat(70_000) }),
+            json!({ "action": "edit", "id": id, "version": version, "body": "x".repeat(70_000) }),
             "expected at most 65536",
         ),
         (
-            json!({ "action": "edit", "id": id, "body": format!("key AKIA{}", "Q3EGRIPTKMLB5XYZ") }),
+            json!({ "action": "edit", "id": id, "version": version, "body": format!("key AKIA{}", "Q3EGRIPTKMLB5XYZ") }),
             "seems to hold a secret",
         ),
         (
@@ -228,6 +233,7 @@ fn what_two_change_at_once_is_merged_and_what_cannot_be_is_two_notes() {
         recall(&ben, "limit").len() == 1
     });
     // Ben changes what he saw, Ann's change having arrived meanwhile.
+    let seen = read(&ben, &id)["version"].clone();
     let tagged = change(
         &ann,
         &json!({ "action": "edit", "id": id, "tags": ["ann"] }),
@@ -235,7 +241,7 @@ fn what_two_change_at_once_is_merged_and_what_cannot_be_is_two_notes() {
     assert_eq!(tagged["sync"]["published"], true, "{tagged}");
     let titled = change(
         &ben,
-        &json!({ "action": "edit", "id": id, "title": "The limit is 32 MB" }),
+        &json!({ "action": "edit", "id": id, "version": seen, "title": "The limit is 32 MB" }),
     );
     assert_eq!(titled["sync"]["published"], true, "{titled}");
     assert_eq!(titled.get("sibling"), None, "{titled}");
@@ -251,7 +257,7 @@ fn what_two_change_at_once_is_merged_and_what_cannot_be_is_two_notes() {
     );
     let clashed = change(
         &ann,
-        &json!({ "action": "edit", "id": id, "body": "Ann measured it" }),
+        &json!({ "action": "edit", "id": id, "version": tagged["version"], "body": "Ann measured it" }),
     );
     assert_eq!(clashed["sync"]["published"], true, "{clashed}");
     let sibling = clashed["sibling"].as_str().unwrap();
@@ -270,6 +276,117 @@ fn what_two_change_at_once_is_merged_and_what_cannot_be_is_two_notes() {
         assert_eq!(one["relates"], json!([sibling]));
         assert_eq!(other["relates"], json!([id]));
     }
+}
+
+/// Several agents of one checkout read a note, and each writes what it makes of it.
+#[test]
+fn what_two_agents_of_one_checkout_make_of_what_both_read_is_merged_too() {
+    let repository = Repository::new();
+    let (ann, ben) = (repository.attached("ann"), repository.attached("ben"));
+    let id = remember(&ann, "The limit is 16 MB");
+    let seen = read(&ben, &id)["version"].clone();
+    let edit = |client: &Client, version: &Value, key: &str, value: Value| {
+        let mut asked = json!({ "action": "edit", "id": id, "version": version });
+        asked[key] = value;
+        change(client, &asked)
+    };
+    let first = edit(&ann, &seen, "body", json!("Ann measured it"));
+    assert_eq!(first.get("sibling"), None, "{first}");
+    let tagged = edit(&ben, &seen, "tags", json!(["limits"]));
+    assert_eq!(tagged.get("sibling"), None, "{tagged}");
+    let both = read(&ann, &id);
+    assert_eq!(
+        (&both["text"], &both["tags"]),
+        (&json!("Ann measured it"), &json!(["limits"]))
+    );
+    let clashed = edit(&ben, &seen, "body", json!("Ben measured it"));
+    let sibling = clashed["sibling"].as_str().expect("two texts, two notes");
+    assert_eq!(read(&ann, &id)["text"], "Ann measured it");
+    assert_eq!(read(&ann, sibling)["text"], "Ben measured it");
+    // What was answered can be gone on from, although no commit has just that.
+    let again = edit(
+        &ben,
+        &tagged["version"],
+        "title",
+        json!("The limit is 32 MB"),
+    );
+    assert_eq!(again.get("sibling"), None, "{again}");
+    let merged = read(&ann, &id);
+    assert_eq!(
+        (&merged["title"], &merged["text"]),
+        (&json!("The limit is 32 MB"), &json!("Ann measured it"))
+    );
+    // Who forgets what they read keeps what was written since.
+    let gone = change(
+        &ben,
+        &json!({ "action": "forget", "id": id, "version": seen }),
+    );
+    assert_eq!(gone["status"], "forgotten", "{gone}");
+    assert_eq!(
+        recall(&ann, "limit 32").first().map(String::as_str),
+        Some("The limit is 32 MB")
+    );
+    for (asked, expected) in [
+        (
+            json!({ "action": "edit", "id": sibling, "title": "x" }),
+            "argument `version` is missing",
+        ),
+        (
+            json!({ "action": "edit", "id": sibling, "version": "0123456789abcdef", "title": "x" }),
+            "has no version `0123456789abcdef`",
+        ),
+        (
+            json!({ "action": "edit", "id": sibling, "version": "no hex digits at", "title": "x" }),
+            "has no version",
+        ),
+        (
+            json!({ "action": "forget", "id": sibling, "version": "0123456789abcdef" }),
+            "has no version",
+        ),
+    ] {
+        let said = refused(&ben, "majordomus_note_change", &asked);
+        assert!(said.contains(expected), "{asked}: {said}");
+    }
+}
+
+/// Where a person reviews, each agent's change of one note is a draft of its own, and none takes another one's place.
+#[test]
+fn drafts_of_one_note_by_two_agents_are_both_there_to_be_promoted() {
+    let remote = Remote::new();
+    let repository = remote.clone_of();
+    succeed(&mut repository.command(&["notes", "share", "--review", "--yes"]));
+    let (ann, ben) = (repository.attached("ann"), repository.attached("ben"));
+    let id = remember(&ann, "The limit is 16 MB");
+    let draft = read(&ann, &id)["version"].clone();
+    let asked = json!({ "action": "edit", "id": id, "version": draft, "body": "for a request" });
+    change(&ann, &asked);
+    let said = refused(
+        &ben,
+        "majordomus_note_change",
+        &json!({
+            "action": "edit", "id": id, "version": draft, "body": "for an answer",
+        }),
+    );
+    assert!(said.contains("has no version"), "{said}");
+    succeed(&mut repository.command(&["notes", "promote", &id, "--yes"]));
+    let seen = read(&ben, &id)["version"].clone();
+    for (client, body) in [(&ann, "Ann measured it"), (&ben, "Ben measured it")] {
+        let asked = json!({ "action": "edit", "id": id, "version": seen, "body": body });
+        let edited = change(client, &asked);
+        assert_eq!(edited["sync"]["status"], "draft", "{edited}");
+    }
+    for _ in 0..2 {
+        succeed(&mut repository.command(&["notes", "promote", &id, "--yes"]));
+    }
+    let note = read(&ann, &id);
+    let sibling = note["relates"][0].as_str().expect("two texts, two notes");
+    let texts =
+        [&note["text"], &read(&ann, sibling)["text"]].map(|text| text.as_str().unwrap().to_owned());
+    assert!(
+        texts.contains(&"Ann measured it".to_owned())
+            && texts.contains(&"Ben measured it".to_owned()),
+        "{texts:?}"
+    );
 }
 
 #[test]
@@ -479,15 +596,32 @@ fn what_was_typed_in_an_editor_is_kept_where_it_cannot_be_the_note() {
         edited("f() { echo typed >> \"$1\"; head -c 70000 /dev/zero | tr '\\0' a >> \"$1\"; }; f");
     assert!(said.contains("expected at most 65536"), "{said}");
     assert!(kept(&said).contains("typed"), "{said}");
+}
 
-    // Somebody else writes while the editor is open: neither text is lost.
+#[test]
+fn what_somebody_else_writes_while_an_editor_is_open_is_merged_with_what_is_typed() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let id = remember(&client, "The limit is 16 MB");
     let binary = env!("CARGO_BIN_EXE_majordomus");
-    let said = edited(&format!(
-        "f() {{ echo typed >> \"$1\"; {binary} notes edit {id} --body theirs >/dev/null; }}; f"
-    ));
-    assert!(said.contains("changed meanwhile"), "{said}");
-    assert!(kept(&said).contains("typed"), "{said}");
-    assert_eq!(read(&client, &id)["text"], "theirs");
+    let editor = format!(
+        "f() {{ echo typed >> \"$1\"; {binary} notes edit {id} --body theirs --tag limits >/dev/null; }}; f"
+    );
+    repository.git(&["config", "core.editor", &editor]);
+    let said = succeed(&mut repository.command(&["notes", "edit", &id])).stdout;
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("Somebody else had changed the note"),
+        "{said}"
+    );
+    let note = read(&client, &id);
+    assert_eq!(
+        (&note["text"], &note["tags"]),
+        (&json!("theirs"), &json!(["limits"]))
+    );
+    let sibling = note["relates"][0].as_str().unwrap();
+    let typed = read(&client, sibling)["text"].clone();
+    assert!(typed.as_str().unwrap().contains("typed"), "{typed}");
 }
 
 /// A person asks by name.

@@ -113,6 +113,25 @@ fn a_signal_releases_the_lease_and_kills_with_that_signal() {
     }
 }
 
+/// Guards I4: some clients send a second signal right after the first.
+#[test]
+fn a_second_signal_leaves_the_release_its_time() {
+    for _ in 0..5 {
+        let repository = Repository::new();
+        let owner = repository.attached("owner");
+        repository.ready();
+        owner.signal(Signal::SIGTERM);
+        owner.signal(Signal::SIGINT);
+        let status = owner.exit();
+        let signal = status.signal().expect("killed by a signal");
+        assert!(
+            [Signal::SIGTERM as i32, Signal::SIGINT as i32].contains(&signal),
+            "{status}"
+        );
+        assert!(!repository.document().exists(), "a document is left behind");
+    }
+}
+
 /// Guards I11.
 #[test]
 fn the_owner_whose_client_leaves_hands_over_and_ends() {

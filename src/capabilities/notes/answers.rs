@@ -12,18 +12,23 @@ use crate::memory::outbox::{Kept, State};
 use crate::memory::outcome::{Act, Outcome};
 use crate::memory::place;
 use crate::memory::team::Found;
+use crate::memory::version;
 
 /// A note that was written.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Remembered {
     id: Uuid,
     status: &'static str,
+    /// What an edit of it names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    version: Option<String>,
     /// Where it stands in the team's tree.
     path: String,
     /// Who can see it.
     sync: Sync,
-    /// Notes that say nearly the same and are in force, three at most. This one is saved all the same; one that names them in
-    /// `supersedes` takes their place.
+    /// Notes in force that say nearly the same. This one is saved all the same; one that names them in `supersedes` takes
+    /// their place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     similar: Vec<Similar>,
 }
@@ -71,6 +76,7 @@ impl Remembered {
         Self {
             id: kept.write.note,
             status: status.unwrap_or(Status::Active).as_str(),
+            version: kept.write.bytes.as_deref().map(version::of),
             path: kept.write.path.clone(),
             sync: Sync::of(outcome, Act::Write),
             similar: Similar::of(similar),
@@ -82,6 +88,7 @@ impl Remembered {
         Self {
             id: note.id,
             status: note.status().as_str(),
+            version: None,
             path: place::path(note.kind, note.id, &note.title),
             sync: Sync::of(&Outcome::DryRun, Act::Write),
             similar: Similar::of(similar),
@@ -98,11 +105,15 @@ pub(super) struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     status: Option<&'static str>,
+    /// What an edit of it names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    version: Option<String>,
     /// Where it stands in the team's tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     path: Option<String>,
-    /// The note that became of what could not be merged with another change of it.
+    /// The note that became of what could not be merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     sibling: Option<Uuid>,
@@ -110,13 +121,13 @@ pub(super) struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     sync: Option<Sync>,
-    /// Where the notes would go, or go from now on.
+    /// Where the notes go, or would.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) share: Option<Sharing>,
 }
 
-/// Where the notes would go, or go from now on.
+/// Where the notes go, or would.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Sharing {
     /// The remote, by whichever protocol.
@@ -153,6 +164,7 @@ impl Changed {
         Self {
             id: Some(kept.write.note),
             status: Some(status),
+            version: kept.write.bytes.as_deref().map(version::of),
             path: Some(kept.write.path.clone()),
             sibling,
             sync: Some(sync),
@@ -164,6 +176,7 @@ impl Changed {
         Self {
             id: None,
             status: None,
+            version: None,
             path: None,
             sibling: None,
             sync: None,
@@ -197,6 +210,8 @@ pub(super) struct NoteView {
     kind: &'static str,
     title: String,
     status: &'static str,
+    /// What an edit of it names.
+    version: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     author: Option<String>,
@@ -247,6 +262,7 @@ impl NoteView {
             kind: note.kind.as_str(),
             title: plain(&note.title),
             status: status.as_str(),
+            version: found.version(),
             author: note.author.as_deref().map(plain),
             created: note.created.as_deref().map(plain),
             tags: note.tags.iter().map(|tag| plain(tag)).collect(),

@@ -211,6 +211,9 @@ pub(super) struct ChangeNote {
     /// The note; every action but `share` needs it.
     #[schema(nullable = false)]
     pub(super) id: Option<Uuid>,
+    /// For `edit`, and where you like for `forget`: the note's version as you read it. What others wrote since is kept.
+    #[schema(nullable = false, min_length = 16, max_length = 16)]
+    pub(super) version: Option<String>,
     /// For `supersede`: the note that takes its place.
     #[schema(nullable = false)]
     pub(super) by: Option<Uuid>,
@@ -242,8 +245,15 @@ pub(super) struct ChangeNote {
 }
 
 impl ChangeNote {
-    /// Corrects a note.
-    pub(super) fn apply(&self, note: &mut Note) -> Result<(), Refusal> {
+    /// The note as it is once it is corrected, and whether that is another one.
+    pub(super) fn makes_of(&self, note: &Note) -> Result<(Note, bool), Refusal> {
+        let mut after = note.clone();
+        self.apply(&mut after)?;
+        let is_other = after != *note;
+        Ok((after, is_other))
+    }
+
+    fn apply(&self, note: &mut Note) -> Result<(), Refusal> {
         if !self.says_something() {
             return Err(refusal::NOTHING_CHANGED.fill(&[]));
         }

@@ -71,7 +71,7 @@ impl Job<'_> {
             Action::Reject => self.reject(id),
             Action::Edit => self.edit(id, asked),
             Action::Supersede => self.supersede(id, asked.by),
-            Action::Forget => self.forget(id),
+            Action::Forget => self.forget(id, asked.version.as_deref()),
             // It is answered before there is a job.
             Action::Share => Ok(Err(refusal::NO_NOTE.fill(&[&id]))),
         }
@@ -108,36 +108,62 @@ impl Job<'_> {
     }
 
     fn edit(&mut self, id: Uuid, asked: &ChangeNote) -> Result<Done, TeamError> {
-        let draft = self
-            .team
-            .draft_of(id)?
-            .filter(|draft| draft.state == State::Draft);
-        let found = match draft.as_ref().and_then(Found::of) {
-            Some(found) => found,
-            None => match self.stands(id)? {
-                Ok(found) => found,
-                Err(refusal) => return Ok(Err(refusal)),
-            },
+        let Some(version) = &asked.version else {
+            return Ok(Err(missing("version", "the note's version as you read it")));
         };
-        let (mut note, _) = found.note();
-        let before = note.clone();
-        if let Err(refusal) = asked.apply(&mut note) {
-            return Ok(Err(refusal));
+        let draft = self.team.draft_of(id)?;
+        let draft = draft.filter(|draft| draft.state == State::Draft);
+        if let Some((draft, found)) = draft.as_ref().zip(draft.as_ref().and_then(Found::of))
+            && found.version() == *version
+        {
+            return self.edit_draft(draft, &found, asked);
         }
-        // Whoever sends it again after an owner died finds it done.
-        if note == before {
-            return Ok(Ok(draft.unwrap_or_else(|| as_kept(&found))));
-        }
+        let found = match self.stands(id)? {
+            Ok(found) => found,
+            Err(_) if draft.is_some() => return Ok(Err(no_version(id, version))),
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let Some(read) = self.read_as(&found, version)? else {
+            return Ok(Err(no_version(id, version)));
+        };
+        let made = asked.makes_of(&found.note().0).and_then(|now| {
+            let then = asked.makes_of(&read.note().0)?;
+            Ok((now, then))
+        });
+        let note = match made {
+            Err(refusal) => return Ok(Err(refusal)),
+            // Whoever sends it again after an owner died finds it done; and what is to stay as it was read is no change.
+            Ok(((_, false), _) | (_, (_, false))) => return Ok(Ok(as_kept(&found))),
+            Ok((_, (note, true))) => note,
+        };
         if let Err(refusal) = whole(&note, asked.not_secret) {
             return Ok(Err(refusal));
         }
-        if let Some(mut draft) = draft {
-            let bytes = note.render().into_bytes();
-            self.team.redraft(&draft, &bytes)?;
-            draft.write.bytes = Some(bytes);
-            return Ok(Ok(draft));
+        self.keep("edit", note, read, false)
+    }
+
+    /// Writes a draft anew: it is in one place, and has no history to be merged with.
+    fn edit_draft(
+        &mut self,
+        draft: &Kept,
+        found: &Found,
+        asked: &ChangeNote,
+    ) -> Result<Done, TeamError> {
+        let note = match asked.makes_of(&found.note().0) {
+            Err(refusal) => return Ok(Err(refusal)),
+            Ok((_, false)) => return Ok(Ok(draft.clone())),
+            Ok((note, true)) => note,
+        };
+        if let Err(refusal) = whole(&note, asked.not_secret) {
+            return Ok(Err(refusal));
         }
-        self.keep("edit", note, found, false)
+        let bytes = note.render().into_bytes();
+        if !self.team.redraft(draft, &bytes)? {
+            return Ok(Err(no_version(found.id, &found.version())));
+        }
+        let mut draft = draft.clone();
+        draft.write.bytes = Some(bytes);
+        Ok(Ok(draft))
     }
 
     fn supersede(&mut self, id: Uuid, newer: Option<Uuid>) -> Result<Done, TeamError> {
@@ -165,7 +191,7 @@ impl Job<'_> {
         self.keep("supersede", note, found, false)
     }
 
-    fn forget(&mut self, id: Uuid) -> Result<Done, TeamError> {
+    fn forget(&mut self, id: Uuid, version: Option<&str>) -> Result<Done, TeamError> {
         let found = self.stands(id)?;
         if found.is_err() && self.team.draft_of(id)?.is_some() {
             return self.reject(id);
@@ -177,8 +203,15 @@ impl Job<'_> {
         match found {
             Err(refusal) => Ok(Err(refusal)),
             Ok(found) => {
-                let (note, _) = found.note();
-                self.keep("forget", note, found, true)
+                let read = match version {
+                    None => Some(found),
+                    Some(version) => self.read_as(&found, version)?,
+                };
+                let Some(read) = read else {
+                    return Ok(Err(no_version(id, version.unwrap_or_default())));
+                };
+                let (note, _) = read.note();
+                self.keep("forget", note, read, true)
             }
         }
     }
@@ -195,11 +228,28 @@ impl Job<'_> {
         Ok(Ok(self.team.keep(&write, self.by.key.as_ref(), state)?))
     }
 
+    /// The note as it stood in the version that its reader names.
+    fn read_as(&mut self, found: &Found, version: &str) -> Result<Option<Found>, TeamError> {
+        if found.version() == version {
+            return Ok(Some(found.clone()));
+        }
+        let bytes = self.team.version(found.id, version)?;
+        Ok(bytes.map(|bytes| Found {
+            bytes,
+            ..found.clone()
+        }))
+    }
+
     /// The note as it stands.
     fn stands(&mut self, id: Uuid) -> Result<Result<Found, Refusal>, TeamError> {
         let found = self.team.read(id)?;
         Ok(found.ok_or_else(|| refusal::NO_NOTE.fill(&[&id])))
     }
+}
+
+/// A version that is not here, or is no draft's any more.
+fn no_version(id: Uuid, version: &str) -> Refusal {
+    refusal::NO_VERSION.fill(&[&id, &version])
 }
 
 /// Refuses a note that is too long, or that holds a secret.

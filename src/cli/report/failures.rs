@@ -137,7 +137,6 @@ failures! {
     NO_EDITOR = Failed, "the editor was of no use: …", "EDITOR=vi majordomus notes edit ID";
     NO_TERMINAL = Failed, "there is no terminal to edit the note in", "majordomus notes edit ID --title TITLE, or --body TEXT";
     UNREAD_EDIT = Failed, "nothing was changed: …", "majordomus notes edit ID --body TEXT";
-    CHANGED_NOTE = Failed, "nothing was written: the note was changed meanwhile by somebody else", "majordomus notes edit ID, and bring your text in again";
     NO_SUCH_NOTE = Failed, "`…` is no id of a note", "majordomus notes";
     NOT_PURGED = Failed, "nothing was purged: what was typed is not the id", "majordomus notes purge ID --confirm ID";
     NOT_EXPORTED = Failed, "the notes are not exported to `…`: …", "majordomus notes export FOLDER, with one that is not there yet";

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use gix_hash::ObjectId;
+use gix_hash::{ObjectId, Prefix};
 use gix_object::bstr::ByteSlice as _;
 use gix_object::tree::EntryKind;
-use gix_object::{FindExt as _, FindHeader as _};
+use gix_object::{FindExt as _, FindHeader as _, Kind};
 use uuid::Uuid;
 
 use super::{Library, LibraryError, NOTE_BYTES};
@@ -146,6 +146,22 @@ impl Library {
             here = entry.oid.to_owned();
         }
         Ok(Some(here))
+    }
+
+    /// The bytes of the one blob whose id begins like this; `None` where there is none, or no note's.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn blob_named(&self, prefix: Prefix) -> Result<Option<Vec<u8>>, LibraryError> {
+        let found = self.objects.lookup_prefix(prefix, None);
+        let Some(Ok(id)) = found.map_err(LibraryError::read)? else {
+            return Ok(None);
+        };
+        let header = self.objects.try_header(&id).map_err(LibraryError::read)?;
+        match header {
+            Some(header) if header.kind == Kind::Blob => self.blob(id),
+            _ => Ok(None),
+        }
     }
 
     /// The bytes of a blob; `None` of one that is too long for a note.

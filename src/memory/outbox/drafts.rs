@@ -14,12 +14,12 @@ impl Outbox {
         self.select("state = -1 ORDER BY seq", None)
     }
 
-    /// The draft of a note, also one that was rejected.
+    /// The draft of a note: the last one that waits, or else the last that was rejected.
     ///
     /// # Errors
     /// Where the file cannot be read.
     pub fn draft_of(&mut self, note: Uuid) -> Result<Option<Kept>, OutboxError> {
-        let condition = "state < 0 AND note = ?1 ORDER BY seq DESC LIMIT 1";
+        let condition = "state < 0 AND note = ?1 ORDER BY state DESC, seq DESC LIMIT 1";
         Ok(self.select(condition, Some(note.to_string()))?.pop())
     }
 
@@ -38,15 +38,15 @@ impl Outbox {
         })
     }
 
-    /// Writes a draft anew, if it is one still. Answers whether it was.
+    /// Writes a draft anew, if it is one still and nobody else wrote it meanwhile. Answers whether it was.
     ///
     /// # Errors
     /// Where the file cannot be written.
-    pub fn redraft(&mut self, seq: i64, bytes: &[u8]) -> Result<bool, OutboxError> {
+    pub fn redraft(&mut self, draft: &Kept, bytes: &[u8]) -> Result<bool, OutboxError> {
         self.0.with(|connection| {
             let written = connection.execute(
-                "UPDATE write SET bytes = ?2 WHERE seq = ?1 AND state = -1",
-                params![seq, bytes],
+                "UPDATE write SET bytes = ?3 WHERE seq = ?1 AND bytes IS ?2 AND state = -1",
+                params![draft.seq, draft.write.bytes, bytes],
             )?;
             Ok(written == 1)
         })

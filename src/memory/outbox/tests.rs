@@ -185,7 +185,7 @@ fn a_draft_goes_nowhere_before_it_is_promoted() {
             .shift(kept.seq, State::Draft, State::Waiting)
             .unwrap()
     );
-    assert!(!outbox.redraft(kept.seq, b"other").unwrap());
+    assert!(!outbox.redraft(&kept, b"other").unwrap());
     assert_eq!(outbox.drafts().unwrap(), []);
     let given_up = outbox.draft_of(kept.write.note).unwrap().unwrap();
     assert_eq!(
@@ -197,7 +197,7 @@ fn a_draft_goes_nowhere_before_it_is_promoted() {
             .shift(kept.seq, State::Rejected, State::Draft)
             .unwrap()
     );
-    assert!(outbox.redraft(kept.seq, b"other").unwrap());
+    assert!(outbox.redraft(&kept, b"other").unwrap());
     assert!(
         outbox
             .shift(kept.seq, State::Draft, State::Waiting)

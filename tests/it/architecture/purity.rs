@@ -86,6 +86,10 @@ const WAITERS: &[(&str, &str)] = &[
         "src/host/hosting.rs",
         "its own client gone, until the HTTP peers are",
     ),
+    (
+        "src/host/signals.rs",
+        "a second signal lets the release that the first began end",
+    ),
     ("src/host/port.rs", "ten seconds of retries for a port"),
     (
         "src/host/door.rs",

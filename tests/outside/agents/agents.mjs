@@ -13,15 +13,14 @@ const PROMPT = "Who else is here?";
 
 /**
  * `peer` is the name under which others see it. `inside`: it reads the repository's configuration from any folder.
- * `ends`: what its servers may hear first when its own work is done, signals or the end of their input; SIGKILL leaves
- * them no time. An agent with two of them does both, in no order. `prepare(home, root, url)` writes what a person would
- * have: the model's address where no variable names it, and the trust in the folder. `health`: the words of the command
- * that starts its servers and tells how they are.
+ * `ends`: what its servers hear first when its own work is done, a signal or the end of their input.
+ * `prepare(home, root, url)` writes what a person would have: the model's address where no variable names it, and the
+ * trust in the folder. `health`: the words of the command that starts its servers and tells how they are.
  */
 export const AGENTS = {
   claude: {
     peer: "claude-code",
-    ends: ["SIGINT"],
+    ends: "SIGINT",
     inside: true,
     prepare(home, root) {
       write(join(home, ".claude.json"), {
@@ -41,7 +40,7 @@ export const AGENTS = {
   },
   codex: {
     peer: "codex-mcp-client",
-    ends: ["SIGTERM", "end of input"],
+    ends: "SIGTERM",
     inside: true,
     prepare(home, root, url) {
       write(
@@ -61,7 +60,7 @@ trust_level = "trusted"
   },
   gemini: {
     peer: "gemini-cli-mcp-client",
-    ends: ["SIGTERM"],
+    ends: "SIGTERM",
     prepare(home, root) {
       write(join(home, ".gemini/trustedFolders.json"), { [root]: "TRUST_FOLDER" });
       write(join(home, ".gemini/settings.json"), {
@@ -76,7 +75,7 @@ trust_level = "trusted"
   },
   copilot: {
     peer: "copilot-cli",
-    ends: ["SIGTERM", "SIGKILL"],
+    ends: "SIGTERM",
     inside: true,
     prepare(home, root) {
       write(join(home, ".copilot/config.json"), { trustedFolders: [root] });
@@ -91,7 +90,7 @@ trust_level = "trusted"
   },
   opencode: {
     peer: "opencode",
-    ends: ["end of input"],
+    ends: "end of input",
     inside: true,
     prepare(home, root, url) {
       write(join(home, ".config/opencode/opencode.json"), {
@@ -112,7 +111,7 @@ trust_level = "trusted"
   },
   qwen: {
     peer: "qwen-cli-mcp-client-majordomus",
-    ends: ["end of input"],
+    ends: "end of input",
     prepare(home) {
       write(join(home, ".qwen/settings.json"), {
         memory: { enableManagedAutoMemory: false },

@@ -141,10 +141,12 @@ pub(super) fn edit(args: &Edit, context: &Context) -> Outcome {
     if asked.is_empty() {
         return in_editor(args, context);
     }
-    send(asked, args, context)
+    let (_, version) = shown(args, context)?;
+    send(asked, version, args, context)
 }
 
-fn send(mut asked: Map<String, Value>, args: &Edit, context: &Context) -> Outcome {
+fn send(mut asked: Map<String, Value>, version: Value, args: &Edit, context: &Context) -> Outcome {
+    asked.insert("version".to_owned(), version);
     asked.insert("action".to_owned(), json!("edit"));
     asked.insert("id".to_owned(), json!(args.id));
     asked.insert("not_secret".to_owned(), json!(args.not_secret));
@@ -166,31 +168,24 @@ fn tell(asked: &Value, form: Json, context: &Context) -> Outcome {
 
 /// Opens a note in a person's editor and sends what they make of it. What they typed outlives every failure.
 fn in_editor(args: &Edit, context: &Context) -> Outcome {
-    let before = shown(args, context)?;
+    let (before, version) = shown(args, context)?;
     let folder = tempfile::tempdir().map_err(|error| failures::NO_EDITOR.fill(&[&error]))?;
     let file = folder.path().join("note.md");
     let text = before.render();
     std::fs::write(&file, &text).map_err(|error| failures::NO_EDITOR.fill(&[&error]))?;
-    let done = typed(&before, &file, context).and_then(|asked| {
-        let now = shown(args, context)?;
-        // Only what nobody else changed while the editor was open is replaced.
-        if changed(&before, &now)
-            .keys()
-            .any(|key| asked.contains_key(key))
-        {
-            return Err(failures::CHANGED_NOTE.fill(&[]));
-        }
-        send(asked, args, context)
-    });
+    // What somebody else changed while the editor was open is merged with it.
+    let done = typed(&before, &file, context).and_then(|asked| send(asked, version, args, context));
     done.map_err(|failure| match std::fs::read(&file) {
         Ok(left) if left != text.as_bytes() => failure.kept_in(&folder.keep().join("note.md")),
         _ => failure,
     })
 }
 
-fn shown(args: &Edit, context: &Context) -> Result<Note, Failure> {
+/// The note, and the version that this is.
+fn shown(args: &Edit, context: &Context) -> Result<(Note, Value), Failure> {
     let shown = errand::run(WORDS, &json!({ "id": args.id }), context)?;
-    Ok(read(&shown["notes"][0]))
+    let shown = &shown["notes"][0];
+    Ok((read(shown), shown["version"].clone()))
 }
 
 /// What a person's editor makes of the note in a file: the fields that are others afterwards.
