@@ -28,6 +28,7 @@ pub(super) fn query<I: ToSchema + 'static, O: ToSchema + 'static>(
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),
+        members: None,
         retain: None,
         handler,
     }

@@ -123,7 +123,7 @@ impl Wiring {
                 Mode::Owner { .. } | Mode::Alone { .. } => settings.site.as_ref(),
                 Mode::Standalone => None,
             },
-            Arc::new(move |id| told.changed(&capabilities::notes::uri(id))),
+            Arc::new(move |id| capabilities::notes::tell(&told, id)),
         );
         let services = Services {
             site: settings.site.clone(),

@@ -253,7 +253,7 @@ impl Engine {
             "subscriptions/listen" if modern => self.listen(&turn).await,
             "tools/list" => self.list_tools(&turn),
             "tools/call" => self.call_tool(turn, token).await,
-            "resources/list" => self.list_resources(&turn),
+            "resources/list" => self.list_resources(&turn).await,
             "resources/templates/list" => self.list_templates(&turn),
             "prompts/list" => self.list_prompts(&turn),
             "prompts/get" => self.get_prompt(turn, token).await,

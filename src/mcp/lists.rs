@@ -1,4 +1,5 @@
-//! The lists of tools, resources and prompts: the same for every caller, in the registry's order, in pages.
+//! The lists of tools, resources and prompts: the same for every caller, in the registry's order, in pages. What templates
+//! stand for comes behind the resources that are always there.
 //!
 //! A cursor names the last item of the page before it, so that the next owner goes on where the last one stopped.
 
@@ -32,8 +33,10 @@ impl Engine {
         self.list(turn, "tools", "name", tools)
     }
 
-    pub(super) fn list_resources(&self, turn: &Turn<'_>) -> Outcome {
-        self.list(turn, "resources", "uri", self.registry.resources())
+    pub(super) async fn list_resources(&self, turn: &Turn<'_>) -> Outcome {
+        let mut resources = self.registry.resources();
+        resources.extend(self.registry.members().await);
+        self.list(turn, "resources", "uri", resources)
     }
 
     pub(super) fn list_templates(&self, turn: &Turn<'_>) -> Outcome {
@@ -65,16 +68,18 @@ impl Engine {
         if let Some(next) = next {
             result.insert("nextCursor".to_owned(), json!(next));
         }
-        // A server that is alone may be joined at any moment by one with another registry.
-        let ttl = if self.degraded().is_some() {
-            0
+        // A server that is alone may be joined at any moment by one with another registry, and resources come and go.
+        let caching = if key == "resources" {
+            (0, "private")
+        } else if self.degraded().is_some() {
+            (0, "public")
         } else {
-            LIST_TTL_MS
+            (LIST_TTL_MS, "public")
         };
         Ok(Success::new(self.finish(
             turn.revision,
             result,
-            Some((ttl, "public")),
+            Some(caching),
         )))
     }
 }

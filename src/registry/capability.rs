@@ -191,6 +191,46 @@ impl fmt::Debug for Handler {
     }
 }
 
+/// A resource of those that a template stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its URI, which fits the template.
+    pub uri: String,
+    /// What it is called, for a program.
+    pub name: String,
+    /// What it is called, for a person.
+    pub title: String,
+}
+
+/// A future of the members of a template.
+pub type MembersFuture = Pin<Box<dyn Future<Output = Vec<Member>> + Send>>;
+
+/// Which resources a template stands for now, as far as a client is to list them: asked at every `resources/list`.
+#[derive(Clone)]
+pub struct Members(Arc<dyn Fn() -> MembersFuture + Send + Sync>);
+
+impl Members {
+    /// Wraps a function that returns a future.
+    pub fn new<F>(f: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Vec<Member>> + Send + 'static,
+    {
+        Self(Arc::new(move || Box::pin(f())))
+    }
+
+    /// Asks.
+    #[must_use]
+    pub fn ask(&self) -> MembersFuture {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Members")
+    }
+}
+
 /// One typed declaration (I9).
 #[derive(Debug, Clone)]
 pub struct Capability {
@@ -216,6 +256,8 @@ pub struct Capability {
     pub exposure: Exposure,
     /// Worked calls.
     pub examples: Vec<Example>,
+    /// Which resources its template stands for now; none where they are not listed.
+    pub members: Option<Members>,
     /// What a bridge keeps of a successful call.
     pub retain: Option<RetainSlot>,
     /// The code.

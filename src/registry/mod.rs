@@ -31,7 +31,7 @@ pub mod words;
 
 pub use call::{Answer, Call, Delivery, OnceKey, Progress, RefusalCode, takes_key};
 pub use caller::{Caller, PeerId, Transport};
-pub use capability::{Capability, Example, Exposure, Form, Handler, Kind, Retry};
+pub use capability::{Capability, Example, Exposure, Form, Handler, Kind, Member, Members, Retry};
 pub use catalog::{Read, Registry};
 pub use changes::{Changes, List, Listener, News};
 pub use checks::RegistryError;

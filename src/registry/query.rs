@@ -104,6 +104,7 @@ mod tests {
             retry: Retry::Safe,
             exposure: Exposure::default(),
             examples: Vec::new(),
+            members: None,
             retain: None,
             handler: Handler::inline(|_| Ok(json!({}))),
         };

@@ -31,6 +31,27 @@ impl Registry {
         self.read("uriTemplate", |uri| uri.contains('{'))
     }
 
+    /// Returns the resources that templates stand for now, as `resources/list` shows them.
+    ///
+    /// Cancel safety: dropping the future drops those of the capabilities.
+    pub async fn members(&self) -> Vec<Value> {
+        let mut all = Vec::new();
+        for capability in self.all() {
+            let Some(members) = &capability.members else {
+                continue;
+            };
+            all.extend(members.ask().await.into_iter().map(|member| {
+                json!({
+                    "uri": member.uri,
+                    "name": member.name,
+                    "title": member.title,
+                    "mimeType": capability.form.media(),
+                })
+            }));
+        }
+        all
+    }
+
     /// Returns the prompts as `prompts/list` shows them.
     #[must_use]
     pub fn prompts(&self) -> Vec<Value> {

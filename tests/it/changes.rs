@@ -888,3 +888,74 @@ fn who_subscribed_to_a_note_is_told_when_it_changes_here_or_comes_from_the_team(
     told(&ann);
     assert_eq!(read(&ann, &id)["tags"], json!(["limits"]));
 }
+
+/// A person attaches a note to a conversation from the list that their client shows.
+#[test]
+fn the_newest_notes_are_listed_as_resources_and_who_listens_is_told_when_that_changes() {
+    let remote = Remote::new();
+    let (here, there) = (remote.sharing(), remote.sharing());
+    let (ann, ben) = (here.attached("ann"), here.attached("ben"));
+    let listed = |client: &Client| -> Vec<Value> {
+        let listed = client.result("resources/list", &json!({}));
+        let all = listed["resources"].as_array().unwrap().clone();
+        let is_note = |one: &Value| {
+            one["uri"]
+                .as_str()
+                .unwrap()
+                .starts_with("majordomus://notes/")
+        };
+        all.into_iter().filter(is_note).collect()
+    };
+    let told = |client: &Client| {
+        client.notification("notifications/resources/list_changed", |_| true);
+        client.inbox().forget_messages();
+    };
+    assert_eq!(listed(&ann), [] as [Value; 0]);
+    let id = remember(&ann, "The limit is 16 MB");
+    told(&ben);
+    let note = &listed(&ben)[0];
+    assert_eq!(note["title"], "The limit is 16 MB", "{note}");
+    let read = ben.result("resources/read", &json!({ "uri": note["uri"] }));
+    let text = read["contents"][0]["text"].as_str().unwrap();
+    assert!(text.contains(&id), "{text}");
+    // Another machine's comes with the next meeting.
+    let cal = there.attached("cal");
+    remember(&cal, "The limit is per request");
+    ben.inbox().forget_messages();
+    sync(&here);
+    told(&ben);
+    let titles: Vec<_> = listed(&ann)
+        .iter()
+        .map(|note| note["title"].clone())
+        .collect();
+    assert_eq!(
+        titles,
+        ["The limit is per request", "The limit is 16 MB"],
+        "the newest first"
+    );
+    change(&ben, &json!({ "action": "forget", "id": id }));
+    assert_eq!(listed(&ann).len(), 1);
+}
+
+#[test]
+fn what_the_team_has_for_a_day_takes_no_second_place_on_this_machine() {
+    let remote = Remote::new();
+    let repository = remote.sharing();
+    let client = repository.attached("one");
+    let id = remember(&client, "The limit is 16 MB");
+    let writes = repository.root().join(".git/majordomus/writes.db");
+    let rows = || -> i64 {
+        let file = rusqlite::Connection::open(&writes).unwrap();
+        let count = "SELECT count(*) FROM write";
+        file.query_row(count, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(rows(), 1);
+    let file = rusqlite::Connection::open(&writes).unwrap();
+    let a_day = 25 * 60 * 60 * 1000;
+    file.execute("UPDATE write SET at = at - ?1", [a_day])
+        .unwrap();
+    drop(file);
+    remember(&client, "The limit is per request");
+    assert_eq!(rows(), 1, "the first one is the team's");
+    assert_eq!(read(&client, &id)["shared"], true);
+}

@@ -84,6 +84,7 @@ fn capability(
             ..Exposure::default()
         },
         examples: Vec::new(),
+        members: None,
         retain: None,
         handler: Handler::inline(|_| Ok(json!({}))),
     }

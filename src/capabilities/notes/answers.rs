@@ -279,7 +279,7 @@ impl NoteView {
 }
 
 /// One line of somebody else's, without what steers a terminal or turns text around.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|each| !is_hidden(*each)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::answers::{EXCERPT, NoteView, Notes};
+use super::answers::{EXCERPT, NoteView, Notes, plain};
 use super::arguments::{NoteKind, Recall, Which};
 use super::refusals;
 use super::remember::LOOKING;
@@ -10,7 +10,7 @@ use crate::capabilities::declare::{answer, read};
 use crate::capabilities::services::Services;
 use crate::memory::index::Question;
 use crate::memory::team::Found;
-use crate::registry::{Answer, Call, Refusal, refusal};
+use crate::registry::{Answer, Call, Member, Refusal, refusal};
 
 pub(super) async fn recall(services: Services, call: Call) -> Answer {
     beside(&services, &call);
@@ -83,6 +83,25 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
         unpublished: count(&services).await?,
     })
 }
+
+/// The newest notes, as resources: a client that lists them shows a person what there is to attach, and finds the rest by
+/// asking. Where they cannot be read, or have to be indexed first, none is listed.
+pub(super) async fn members(services: Services) -> Vec<Member> {
+    let found = services.memory.find(|index| index.newest(None, LISTED));
+    let found = match tokio::time::timeout(LOOKING, found).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    };
+    let member = |found: &Found| Member {
+        uri: super::uri(found.id),
+        name: found.id.to_string(),
+        title: plain(&found.note().0.title),
+    };
+    found.iter().map(member).collect()
+}
+
+/// How many notes are listed as resources.
+const LISTED: usize = 50;
 
 /// The note that took the place of this one. Whoever reads a note is not kept from it by an index that has to be made first.
 async fn newer(services: &Services, id: Uuid) -> Option<Uuid> {

@@ -97,7 +97,7 @@ impl Writer {
         if let Err(error) = committed {
             tracing::warn!(error = %Chain(&error), "a note is saved, and could not be committed");
         }
-        services.changes.changed(&super::uri(kept.write.note));
+        super::tell(&services.changes, kept.write.note);
         match services.memory.sync() {
             Some(sync) if !self.hooked => sync.publish().await,
             _ => Outcome::HandedToHost,

@@ -196,6 +196,7 @@ fn capability(kind: Kind, route: Option<&'static str>) -> Capability {
             ..Exposure::default()
         },
         examples: Vec::new(),
+        members: None,
         retain: None,
         handler: Handler::inline(|_| Ok(json!({}))),
     }

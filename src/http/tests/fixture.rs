@@ -441,6 +441,7 @@ fn capability(id: &'static str, kind: Kind, route: &'static str, handler: Handle
             ..Exposure::default()
         },
         examples: Vec::new(),
+        members: None,
         retain: None,
         handler,
     }

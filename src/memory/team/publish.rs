@@ -11,7 +11,9 @@ use std::collections::HashSet;
 use gix_hash::ObjectId;
 
 use super::{REF, Team, TeamError, changes, message, trailers};
+use crate::floor::clock;
 use crate::floor::error::Chain;
+use crate::floor::limits::ONCE_KEY;
 use crate::memory::library::{Library, LibraryError};
 use crate::memory::outbox::State;
 use crate::memory::remote::{Deadline, Remote, RemoteError, TRACKING};
@@ -233,6 +235,11 @@ impl Team {
             }
         }
         let marks: Vec<(i64, &str)> = marks.iter().map(|(seq, sha)| (*seq, &**sha)).collect();
-        Ok(self.outbox.advance(&marks, State::Published)?)
+        self.outbox.advance(&marks, State::Published)?;
+        // The team has it, and whoever sends the same request again does so sooner.
+        let kept_for = u64::try_from(ONCE_KEY.as_millis()).unwrap_or(u64::MAX);
+        self.outbox
+            .forget(clock::now_ms().saturating_sub(kept_for))?;
+        Ok(())
     }
 }

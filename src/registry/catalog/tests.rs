@@ -41,6 +41,7 @@ fn capability(id: &'static str, handler: Handler) -> Capability {
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),
+        members: None,
         retain: None,
         handler,
     }

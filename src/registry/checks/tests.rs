@@ -19,6 +19,7 @@ fn sound(id: &'static str) -> Capability {
         retry: Retry::Safe,
         exposure: Exposure::default(),
         examples: Vec::new(),
+        members: None,
         retain: None,
         handler: Handler::inline(|_| Ok(json!({}))),
     }

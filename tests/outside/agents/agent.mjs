@@ -9,7 +9,7 @@ import { NOWHERE } from "./checkout.mjs";
 import { StandIn } from "./stand-in.mjs";
 
 /** No agent may take longer to its first request, from one to the next, or to its end. */
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
 /** The object in what an agent made of a tool's result: some write words around it. */
 function object(result) {
