@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::floor::jsonrpc::{self, Frame, Id};
+use crate::floor::jsonrpc::{Frame, Id};
 use crate::floor::limits::DEATHS;
 use crate::link::line::{Line, Verb};
+use crate::mcp::Revision;
+use crate::mcp::failure::{self, Fault};
 
 /// A request without an answer.
 #[derive(Debug)]
@@ -193,14 +195,14 @@ impl Ledger {
                 }
             }
         }
-        let message = "two servers in a row died while this request ran; it is not tried again";
+        let failure = failure::DIED_TWICE.fill(&[]);
         given_up
             .into_iter()
             .filter_map(|seq| Some((seq, self.remove(seq)?)))
             .map(|(seq, pending)| {
                 (
                     seq,
-                    jsonrpc::error(Some(&pending.id), -32603, message, None),
+                    failure.answer(Some(&pending.id), Revision::NEWEST_LEGACY),
                 )
             })
             .collect()
@@ -280,7 +282,8 @@ impl Ledger {
     }
 
     /// Gives up everything: one error for each request without an answer.
-    pub fn abandon(&mut self, message: &str) -> Vec<(u64, Bytes)> {
+    pub fn abandon(&mut self, fault: Fault) -> Vec<(u64, Bytes)> {
+        let failure = fault.fill(&[]);
         self.kept_early.clear();
         self.bytes = 0;
         let pending = std::mem::take(&mut self.pending).into_iter();
@@ -288,7 +291,7 @@ impl Ledger {
             .map(|(seq, pending)| {
                 (
                     seq,
-                    jsonrpc::error(Some(&pending.id), -32603, message, None),
+                    failure.answer(Some(&pending.id), Revision::NEWEST_LEGACY),
                 )
             })
             .collect()

@@ -16,7 +16,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
 use super::wire::{BoxRead, BoxWrite};
-use crate::floor::jsonrpc::FrameError;
+use crate::floor::jsonrpc::{FrameError, faults};
 use crate::floor::limits::FRAME_BYTES;
 use crate::link::line::{Lines, slim};
 
@@ -119,7 +119,7 @@ impl Input {
             match self.lines.cut() {
                 Ok(Some(line)) if line.trim_ascii().is_empty() => {}
                 Ok(Some(line)) => return Ok(Some(Ok(line))),
-                Err(_) => return Ok(Some(Err(FrameError::too_large()))),
+                Err(_) => return Ok(Some(Err(faults::TOO_LARGE.fill(&[])))),
                 Ok(None) if self.ended => {
                     // Half a frame before the end is still a frame that somebody sent.
                     let rest = self.lines.rest();

@@ -13,6 +13,7 @@ use super::watch::{Tick, Watch};
 use super::{Bridge, Turn};
 use crate::floor::limits::{CALL_WITHOUT_OWNER, DRAIN, OUTBOUND_BYTES, SILENT_CLIENT};
 use crate::link::line::{Line, Verb};
+use crate::mcp::failure;
 
 /// How long a process whose host was told to hand over leaves the lease to others.
 const GIVE_WAY: Duration = Duration::from_millis(100);
@@ -35,9 +36,7 @@ impl Bridge {
                 return Some(Turn::Gone);
             }
             if ended.elapsed() >= patience {
-                let left = self
-                    .ledger
-                    .abandon("the server did not answer before the end of input was over");
+                let left = self.ledger.abandon(failure::UNANSWERED);
                 if !left.is_empty() {
                     tracing::warn!(
                         requests = left.len(),

@@ -11,8 +11,8 @@ use super::ledger::Receipt;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
 use crate::floor::limits::{DRAIN, OUTBOUND_BYTES};
 use crate::link::line::{Line, Verb};
-use crate::mcp::Revision;
 use crate::mcp::batch::{self, Answers};
+use crate::mcp::{Revision, failure};
 
 impl Bridge {
     pub(super) fn on_input(&mut self, line: Bytes) {
@@ -151,8 +151,7 @@ impl Bridge {
                 self.ledger.drained(line.seq);
             }
             Verb::End => {
-                let ended = "the server was stopped for everybody";
-                for (seq, answer) in self.ledger.abandon(ended) {
+                for (seq, answer) in self.ledger.abandon(failure::STOPPED) {
                     self.deliver(seq, &answer);
                 }
                 self.input_ended = Some(Instant::now());

@@ -16,15 +16,21 @@ use std::os::unix::fs::{
     PermissionsExt as _,
 };
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::libc;
 
-use super::hex;
+use super::{clock, hex};
 
 /// Mode of every file that is ours alone.
 pub const PRIVATE_FILE: u32 = 0o600;
 /// Mode of every folder that is ours alone.
 pub const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// How long a file aside may be in the making: a write of ours takes milliseconds.
+const LEFT: Duration = Duration::from_mins(1);
+/// What tells the names of files aside apart.
+const RANDOM_BYTES: usize = 8;
 
 /// What stands where a plain file was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -301,6 +307,35 @@ pub fn sweep(path: &Path) {
     }
 }
 
+/// Removes from a folder what killed processes left aside there when they were replacing any of its files.
+///
+/// A file aside stands for the length of one write, and this may meet one of a process that lives. So only what is older
+/// than [`LEFT`] goes; should a process have stood still for that long in the middle of a write, that write fails, or is
+/// done in place where it makes a new file, and what stood there before stands there still.
+pub fn sweep_folder(folder: &Path) {
+    let latest =
+        clock::now_ms().saturating_sub(u64::try_from(LEFT.as_millis()).unwrap_or(u64::MAX));
+    let entries = fs::read_dir(folder);
+    for entry in entries.into_iter().flatten().flatten() {
+        if !is_aside(&entry.file_name().to_string_lossy()) {
+            continue;
+        }
+        let written = entry.metadata().ok().filter(Metadata::is_file);
+        if written.is_some_and(|found| u64::try_from(found.mtime() * 1000).unwrap_or(0) < latest) {
+            let _left = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether this is a name that [`neighbour`] makes for a file aside.
+fn is_aside(name: &str) -> bool {
+    name.starts_with('.')
+        && name.rsplit_once(".new-").is_some_and(|(_, random)| {
+            random.len() == 2 * RANDOM_BYTES
+                && random.bytes().all(|digit| digit.is_ascii_hexdigit())
+        })
+}
+
 /// A file written aside; its name is removed on drop, which after a rename removes nothing, and after a swap the old file.
 #[derive(Debug)]
 struct Aside {
@@ -330,7 +365,7 @@ impl Drop for Aside {
 
 /// Returns an unused name beside `path`: hidden for a file aside, plain for something a person should find.
 fn neighbour(path: &Path, what: &str) -> io::Result<PathBuf> {
-    let mut random = [0; 8];
+    let mut random = [0; RANDOM_BYTES];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
     let dot = if what == "new" { "." } else { "" };

@@ -6,6 +6,8 @@
 //! Bounds: the size is the reader's to hold ([`crate::floor::limits::FRAME_BYTES`]); depth is held here, before any
 //! recursive parser sees the bytes.
 
+pub mod faults;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+pub use self::faults::FrameError;
 use super::json::Plain;
 use super::limits::JSON_DEPTH;
 
@@ -83,58 +86,6 @@ struct Parsed {
     body: Option<Bytes>,
 }
 
-/// Why bytes are no frame. The answer to give is [`FrameError::answer`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct FrameError {
-    /// JSON-RPC error code: -32700 (not JSON) or -32600 (not a request).
-    pub code: i64,
-    /// The id, where it could be read.
-    pub id: Option<Id>,
-    /// The cause.
-    pub message: String,
-}
-
-impl FrameError {
-    fn parse(message: impl Into<String>) -> Self {
-        Self {
-            code: -32700,
-            id: None,
-            message: message.into(),
-        }
-    }
-
-    /// JSON that is no request.
-    pub fn invalid(id: Option<Id>, message: impl Into<String>) -> Self {
-        Self {
-            code: -32600,
-            id,
-            message: message.into(),
-        }
-    }
-
-    /// A frame past [`crate::floor::limits::FRAME_BYTES`].
-    #[must_use]
-    pub fn too_large() -> Self {
-        Self::invalid(None, "the message is larger than 16 MiB")
-    }
-
-    /// A batch, where single messages are taken.
-    #[must_use]
-    pub fn batch() -> Self {
-        Self::invalid(
-            None,
-            "a batch is not taken here: send one message at a time",
-        )
-    }
-
-    /// Renders the JSON-RPC error response.
-    #[must_use]
-    pub fn answer(&self) -> Bytes {
-        error(self.id.as_ref(), self.code, &self.message, None)
-    }
-}
-
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow, default)]
@@ -164,13 +115,13 @@ impl Frame {
     pub fn parse(raw: Bytes) -> Result<Self, FrameError> {
         check_depth(&raw)?;
         // A skipped field is never decoded, so its bytes are checked here.
-        let text = std::str::from_utf8(&raw).map_err(|_| FrameError::parse("not UTF-8"))?;
+        let text = std::str::from_utf8(&raw).map_err(|_| faults::NOT_TEXT.fill(&[]))?;
         let first = raw.iter().copied().find(|byte| !byte.is_ascii_whitespace());
         if first == Some(b'[') {
-            let items: Vec<&RawValue> = serde_json::from_str(text)
-                .map_err(|error| FrameError::parse(format!("not JSON: {error}")))?;
+            let items: Vec<&RawValue> =
+                serde_json::from_str(text).map_err(|error| faults::NOT_JSON.fill(&[&error]))?;
             if items.is_empty() {
-                return Err(FrameError::invalid(None, "an empty batch"));
+                return Err(faults::EMPTY_BATCH.fill(&[]));
             }
             let items = items
                 .iter()
@@ -185,18 +136,15 @@ impl Frame {
         }
         if first != Some(b'{') {
             serde_json::from_str::<&RawValue>(text)
-                .map_err(|error| FrameError::parse(format!("not JSON: {error}")))?;
-            return Err(FrameError::invalid(None, "a message is a JSON object"));
+                .map_err(|error| faults::NOT_JSON.fill(&[&error]))?;
+            return Err(faults::NO_OBJECT.fill(&[]));
         }
         let envelope: Envelope<'_> = match serde_json::from_str(text) {
             Ok(envelope) => envelope,
             Err(error) if error.is_data() => {
-                return Err(FrameError::invalid(
-                    None,
-                    format!("not a JSON-RPC message: {error}"),
-                ));
+                return Err(faults::NO_MESSAGE.fill(&[&error]));
             }
-            Err(error) => return Err(FrameError::parse(format!("not JSON: {error}"))),
+            Err(error) => return Err(faults::NOT_JSON.fill(&[&error])),
         };
         let (kind, revision) = classify(&envelope)?;
         let body = match kind {
@@ -298,21 +246,21 @@ fn classify(envelope: &Envelope<'_>) -> Result<(Kind, Option<Box<str>>), FrameEr
             Some(id) => Some(id),
             None if envelope.method.is_none() && raw.get() == "null" => None,
             None => {
-                return Err(FrameError::invalid(None, "an id is a string or a number"));
+                return Err(faults::BAD_ID.fill(&[]));
             }
         },
     };
     if envelope.jsonrpc.as_deref() != Some("2.0") {
-        return Err(FrameError::invalid(id, "`jsonrpc` is not \"2.0\""));
+        return Err(faults::NO_VERSION.fill(&[]).about(id));
     }
     let Some(method) = envelope.method else {
         if envelope.result.is_some() || envelope.error.is_some() {
             return Ok((Kind::Response { id }, None));
         }
-        return Err(FrameError::invalid(id, "neither a method nor a result"));
+        return Err(faults::NO_METHOD.fill(&[]).about(id));
     };
     let Ok(method) = serde_json::from_str::<Box<str>>(method.get()) else {
-        return Err(FrameError::invalid(id, "`method` is not a string"));
+        return Err(faults::BAD_METHOD.fill(&[]).about(id));
     };
     let revision = envelope.params.and_then(revision_of);
     Ok((
@@ -361,9 +309,7 @@ fn check_depth(raw: &[u8]) -> Result<(), FrameError> {
             b'{' | b'[' => {
                 depth += 1;
                 if depth > JSON_DEPTH {
-                    return Err(FrameError::parse(format!(
-                        "nested deeper than {JSON_DEPTH}"
-                    )));
+                    return Err(faults::TOO_DEEP.fill(&[&JSON_DEPTH]));
                 }
             }
             b'}' | b']' => depth = depth.saturating_sub(1),

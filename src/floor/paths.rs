@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::unistd::AccessFlags;
 
-use super::fs::{PRIVATE_DIRECTORY, create_once, is_full, make_directory};
+use super::fs::{PRIVATE_DIRECTORY, create_once, is_full, make_directory, sweep_folder};
 use super::git::Checkout;
 use super::mount;
 use super::text::is_hidden;
@@ -298,6 +298,28 @@ impl Site {
         folder.join("writes.db")
     }
 
+    /// Counts the boards of other scopes: owners beside, other boots, other kernels.
+    ///
+    /// They are counted and never removed. What would prove that nobody uses one is the scope's lock, and that is each
+    /// worktree's own: a lock that is free here says nothing of the other worktrees, which share the board.
+    pub fn other_boards(&self) -> usize {
+        let entries = fs::read_dir(self.shared_dir()).into_iter().flatten();
+        let names = entries.flatten().map(|entry| entry.file_name());
+        let is_other = |name: &str| {
+            let scope = name.strip_prefix("board.");
+            scope
+                .and_then(|rest| rest.strip_suffix(".db"))
+                .is_some_and(|scope| {
+                    scope.len() == 16
+                        && scope.bytes().all(|digit| digit.is_ascii_hexdigit())
+                        && scope != self.scope()
+                })
+        };
+        names
+            .filter(|name| name.to_str().is_some_and(is_other))
+            .count()
+    }
+
     /// Whether others of this repository have a board in git's folder, which this process cannot write: it then has one of
     /// its own, and knows nothing of what theirs holds.
     pub fn has_foreign_board(&self) -> bool {
@@ -329,7 +351,8 @@ impl Site {
         }
     }
 
-    /// Makes the folders (0700) and `.ai/local/.gitignore`, and leaves what is there as it is.
+    /// Makes the folders (0700) and `.ai/local/.gitignore`, and leaves what is there as it is, but for what killed processes
+    /// were writing aside.
     ///
     /// A common dir that refuses is given up for `.ai/local/state`, for the rest of this process.
     ///
@@ -361,6 +384,15 @@ impl Site {
             && make_directory(&shared, PRIVATE_DIRECTORY).is_err()
         {
             self.0.without_common.store(true, Ordering::Relaxed);
+        }
+        let root = &self.0.root;
+        for folder in [
+            root.join(".ai"),
+            root.join(".ai/local"),
+            self.state_dir(),
+            self.shared_dir(),
+        ] {
+            sweep_folder(&folder);
         }
         Ok(())
     }

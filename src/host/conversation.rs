@@ -20,13 +20,13 @@ use tokio_util::sync::CancellationToken;
 use super::links::{Ending, Links};
 use super::messages::Messages;
 use crate::bridge::wire::{Reader, Writer};
-use crate::floor::jsonrpc::{self, Frame};
+use crate::floor::jsonrpc::Frame;
 use crate::floor::limits::{CALLS_PER_PEER, LABEL_CHARS, LAST_LINES, OUTBOUND_BYTES};
 use crate::floor::text::shown;
 use crate::floor::turns::Held;
 use crate::link::handshake::Auth;
 use crate::link::line::{Line, Verb};
-use crate::mcp::{ErrorCode, Keep, Message, Reply, Request, Revision, Session};
+use crate::mcp::{ErrorCode, Keep, Message, Reply, Request, Revision, Session, failure};
 use crate::registry::{Caller, Delivery, News, PeerId, Transport};
 
 /// How a conversation ended.
@@ -247,14 +247,8 @@ impl Conversation {
         let frame = line.frame.clone();
         let frame = frame.or_else(|| Frame::parse(line.json.clone()).ok());
         let id = frame.as_ref().and_then(Frame::request_id);
-        let message =
-            "too much of this client is waiting already; send it again when some of it is answered";
-        let json = jsonrpc::error(
-            id,
-            ErrorCode::Internal.number(Revision::NEWEST_LEGACY),
-            message,
-            None,
-        );
+        let failure = failure::CROWDED.fill(&[]);
+        let json = failure.answer(id, Revision::NEWEST_LEGACY);
         self.writer.queue(Line::new(line.seq, Verb::Answer, json));
     }
 
@@ -291,13 +285,8 @@ impl Conversation {
             let reply = handled.unwrap_or_else(|_| {
                 tracing::error!(seq, "a request panicked");
                 let revision = session.revision().unwrap_or(Revision::NEWEST_LEGACY);
-                let message = "the server failed on this request; this is a bug";
-                Some(Reply::failed(
-                    id.as_ref(),
-                    revision,
-                    ErrorCode::Internal,
-                    message,
-                ))
+                let failure = failure::PANICKED.fill(&[]);
+                Some(Reply::failed(id.as_ref(), revision, &failure))
             });
             drop(begun);
             // A replay rebuilds state; its answer reached the client long ago.

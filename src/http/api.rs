@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::auth::Credential;
 use super::body::{self, Bound};
-use super::problem::{Code, Problem};
+use super::problem::{Problem, causes};
 use super::state::Http;
 use crate::floor::hex;
 use crate::floor::limits::IDEMPOTENCY_KEY_CHARS;
@@ -73,7 +73,7 @@ async fn answer(http: &Arc<Http>, id: &'static str, request: Request) -> Respons
 
 async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Value, Problem> {
     let Some(capability) = http.registry().get(id) else {
-        return Err(Problem::new(Code::NotFound, "no such capability"));
+        return Err(causes::NO_CAPABILITY.fill(&[]));
     };
     let (head, body) = request.into_parts();
     check_method(capability, &head.method)?;
@@ -87,11 +87,7 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
         takes_key(capability)?;
     }
     if !http.serving() {
-        return Err(Problem::new(
-            Code::NotServing,
-            "this process does not own the checkout any more",
-        )
-        .hint("read the lease again: `majordomus status`"));
+        return Err(causes::NOT_OWNER.fill(&[]));
     }
     let call = Call::plain(arguments, key);
     let registry = Arc::clone(http.registry());
@@ -103,7 +99,7 @@ async fn call(http: &Arc<Http>, id: &'static str, request: Request) -> Result<Va
     });
     match running.await.flatten() {
         Some(answer) => Ok(answer?),
-        None => Err(Problem::new(Code::OutcomeUnknown, "the server is leaving")),
+        None => Err(causes::LEFT.fill(&[])),
     }
 }
 
@@ -117,11 +113,9 @@ fn check_method(capability: &Capability, method: &Method) -> Result<(), Problem>
     if fits {
         return Ok(());
     }
-    Err(Problem::new(
-        Code::MethodNotAllowed,
-        format!("a {} is asked for with {allowed}", capability.kind),
-    )
-    .allow(allowed))
+    Err(causes::OTHER_METHOD
+        .fill(&[&capability.kind, &allowed])
+        .allow(allowed))
 }
 
 fn from_query(capability: &Capability, text: &str) -> Value {
@@ -173,7 +167,7 @@ fn digest(id: &str, body: &[u8]) -> String {
 /// Reads the `Idempotency-Key`.
 ///
 /// # Errors
-/// [`Code::BadRequest`] for one that stands twice, is empty, too long, or holds other than visible ASCII.
+/// [`causes::OTHER_KEY`] for one that stands twice, is empty, too long, or holds other than visible ASCII.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else {
@@ -185,11 +179,6 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Probl
     });
     match key {
         Some(key) if values.next().is_none() => Ok(Some(key)),
-        _ => Err(Problem::new(
-            Code::BadRequest,
-            format!(
-                "`Idempotency-Key` is one value of 1 to {IDEMPOTENCY_KEY_CHARS} visible ASCII characters"
-            ),
-        )),
+        _ => Err(causes::OTHER_KEY.fill(&[&IDEMPOTENCY_KEY_CHARS])),
     }
 }

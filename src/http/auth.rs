@@ -8,7 +8,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::problem::{Code, Problem};
+use super::problem::{Problem, causes};
 use super::sign_in::Page;
 use super::state::{Auth, Http};
 
@@ -52,7 +52,7 @@ pub(crate) async fn require(
 /// Reads what a request's header proves.
 ///
 /// # Errors
-/// [`Code::Unauthorized`] where a token is wanted and none of ours is there.
+/// [`causes::NO_TOKEN`] or [`causes::OTHER_TOKEN`] where a token is wanted and none of ours is there.
 pub(crate) fn credential(http: &Http, headers: &HeaderMap) -> Result<Credential, Problem> {
     let presented = bearer(headers);
     let known = presented.and_then(|token| {
@@ -64,14 +64,10 @@ pub(crate) fn credential(http: &Http, headers: &HeaderMap) -> Result<Credential,
     match (known, http.parts().auth) {
         (Some(credential), _) => Ok(credential),
         (None, Auth::Off) => Ok(Credential::Open),
-        (None, Auth::Bearer) => Err(Problem::new(
-            Code::Unauthorized,
-            match presented {
-                Some(_) => "the token is not this checkout's, or a page's token that is too old",
-                None => "this route wants `Authorization: Bearer <token>`",
-            },
-        )
-        .hint("majordomus open docs")),
+        (None, Auth::Bearer) => Err(match presented {
+            Some(_) => causes::OTHER_TOKEN.fill(&[]),
+            None => causes::NO_TOKEN.fill(&[]),
+        }),
     }
 }
 

@@ -13,7 +13,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::problem::{Code, Problem};
+use super::problem::{Problem, causes};
 use crate::floor::json::Plain;
 use crate::floor::limits::JSON_DEPTH;
 
@@ -29,15 +29,10 @@ pub(crate) struct Bound {
 /// Reads a body to its end.
 ///
 /// # Errors
-/// [`Code::BodyTooLarge`] (at once where the length is declared), [`Code::SlowBody`], [`Code::BadRequest`] for a body
+/// [`causes::LARGE_BODY`] (at once where the length is declared), [`causes::SLOW_BODY`], [`causes::BROKEN_BODY`] for a body
 /// that is broken off. The first two close the connection behind the answer.
 pub(crate) async fn read(body: Body, bound: Bound) -> Result<Bytes, Problem> {
-    let too_large = || {
-        Problem::new(
-            Code::BodyTooLarge,
-            format!("a body may have {} bytes", bound.bytes),
-        )
-    };
+    let too_large = || causes::LARGE_BODY.fill(&[&bound.bytes]);
     if body.size_hint().lower() > bound.bytes as u64 {
         return Err(too_large());
     }
@@ -45,11 +40,8 @@ pub(crate) async fn read(body: Body, bound: Bound) -> Result<Bytes, Problem> {
     match timeout(bound.time, whole).await {
         Ok(Ok(whole)) => Ok(whole.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::new(Code::BadRequest, "the body is broken off").closing()),
-        Err(_) => Err(Problem::new(
-            Code::SlowBody,
-            format!("the body took longer than {} s", bound.time.as_secs()),
-        )),
+        Ok(Err(_)) => Err(causes::BROKEN_BODY.fill(&[]).closing()),
+        Err(_) => Err(causes::SLOW_BODY.fill(&[&bound.time.as_secs()])),
     }
 }
 
@@ -60,10 +52,7 @@ pub(crate) fn expect_json(headers: &HeaderMap) -> Result<(), Problem> {
         .iter()
         .any(|packing| !packing.as_bytes().eq_ignore_ascii_case(b"identity"));
     if packed {
-        return Err(
-            Problem::new(Code::UnsupportedMediaType, "a packed body is not unpacked")
-                .hint("send the body without `Content-Encoding`"),
-        );
+        return Err(causes::PACKED_BODY.fill(&[]));
     }
     let Some(declared) = headers.get(CONTENT_TYPE) else {
         return Ok(());
@@ -73,29 +62,18 @@ pub(crate) fn expect_json(headers: &HeaderMap) -> Result<(), Problem> {
     if media_type.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    Err(
-        Problem::new(Code::UnsupportedMediaType, "the body is read as JSON")
-            .hint("send `Content-Type: application/json`"),
-    )
+    Err(causes::OTHER_MEDIA.fill(&[]))
 }
 
 /// Parses JSON, at most [`JSON_DEPTH`] deep.
 ///
 /// # Errors
-/// [`Code::BadJson`].
+/// [`causes::DEEP_BODY`] or [`causes::UNREAD_BODY`].
 pub(crate) fn parse(raw: &[u8]) -> Result<Value, Problem> {
     if depth(raw) > JSON_DEPTH {
-        return Err(Problem::new(
-            Code::BadJson,
-            format!("the body is nested deeper than {JSON_DEPTH}"),
-        ));
+        return Err(causes::DEEP_BODY.fill(&[&JSON_DEPTH]));
     }
-    let bad = |error: serde_json::Error| {
-        Problem::new(
-            Code::BadJson,
-            format!("the body cannot be read as JSON: {error}"),
-        )
-    };
+    let bad = |error: serde_json::Error| causes::UNREAD_BODY.fill(&[&error]);
     let mut deserializer = serde_json::Deserializer::from_slice(raw);
     // The depth is known by now; serde_json's own bound is one lower.
     deserializer.disable_recursion_limit();

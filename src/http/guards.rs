@@ -26,7 +26,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::connections::Place;
 use super::liveness;
-use super::problem::{Code, Problem};
+use super::problem::{Problem, causes};
 use super::server::Arrival;
 use super::state::Http;
 use super::upgrade;
@@ -42,7 +42,7 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
         Ok(()) if is_always_served(&request) => next.run(request).await,
         Ok(()) => match http.permit() {
             Some(_permit) => next.run(request).await,
-            None => Problem::new(Code::Busy, "too many requests are running").into_response(),
+            None => causes::MANY_REQUESTS.fill(&[]).into_response(),
         },
         Err(problem) => problem.into_response(),
     };
@@ -53,25 +53,19 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
 /// Decides about a request by its connection and its header alone.
 fn admit(request: &Request) -> Result<(), Problem> {
     let Some(arrival) = request.extensions().get::<Arrival>() else {
-        return Err(Problem::new(Code::ForeignPeer, "the request has no peer"));
+        return Err(causes::NO_PEER.fill(&[]));
     };
     if !is_loopback(arrival.peer.ip()) {
-        return Err(Problem::new(
-            Code::ForeignPeer,
-            "this server answers this machine only",
-        ));
+        return Err(causes::OTHER_MACHINE.fill(&[]));
     }
     let headers = request.headers();
     let host = host(headers, request.uri())?;
     if request.uri().path().starts_with("/.well-known/") {
-        return Err(Problem::new(Code::NotFound, "nothing is published here"));
+        return Err(causes::NOTHING_PUBLISHED.fill(&[]));
     }
     if let Some(origin) = single(headers, &ORIGIN)? {
         if !is_own_origin(origin, host, arrival.local.port()) {
-            return Err(Problem::new(
-                Code::ForeignOrigin,
-                "`Origin` is not a page of this server",
-            ));
+            return Err(causes::OTHER_ORIGIN.fill(&[]));
         }
     }
     sent_by_this_site(request.method(), headers)?;
@@ -80,7 +74,7 @@ fn admit(request: &Request) -> Result<(), Problem> {
         .as_ref()
         .is_some_and(|desk| desk.place() == Place::Overflow);
     if overflow && !is_always_served(request) {
-        return Err(Problem::new(Code::Busy, "too many connections are open").closing());
+        return Err(causes::MANY_CONNECTIONS.fill(&[]).closing());
     }
     Ok(())
 }
@@ -97,15 +91,14 @@ fn is_loopback(address: IpAddr) -> bool {
 
 /// Returns the authority that the client meant, once it is known to be this machine.
 fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Result<&'a str, Problem> {
-    let foreign = || Problem::new(Code::ForeignHost, "`Host` does not name this machine");
+    let foreign = || causes::OTHER_HOST.fill(&[]);
     // An absolute request target overrides `Host` (RFC 9112, 3.2.2), so both must be ours.
     if let Some(authority) = uri.authority() {
         if !is_loopback_authority(authority.as_str()) {
             return Err(foreign());
         }
     }
-    let host = single(headers, &HOST)?
-        .ok_or_else(|| Problem::new(Code::BadRequest, "`Host` is missing"))?;
+    let host = single(headers, &HOST)?.ok_or_else(|| causes::NO_HOST.fill(&[]))?;
     if is_loopback_authority(host) {
         Ok(host)
     } else {
@@ -121,10 +114,7 @@ fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a st
     };
     match value.to_str() {
         Ok(text) if values.next().is_none() => Ok(Some(text)),
-        _ => Err(Problem::new(
-            Code::BadRequest,
-            format!("`{name}` stands twice or holds other than ASCII"),
-        )),
+        _ => Err(causes::UNCLEAR_FIELD.fill(&[name])),
     }
 }
 
@@ -168,10 +158,7 @@ fn sent_by_this_site(method: &Method, headers: &HeaderMap) -> Result<(), Problem
     if followed {
         return Ok(());
     }
-    Err(Problem::new(
-        Code::ForeignOrigin,
-        "the browser sent this for another site",
-    ))
+    Err(causes::OTHER_SITE.fill(&[]))
 }
 
 /// Puts the headers on an answer that keep a browser from making more of it than it is.

@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, Method};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
 
-use super::problem::{Code, Problem};
+use super::problem::causes;
 use super::server::Arrival;
 use super::state::{Auth, Http};
 
@@ -22,16 +22,14 @@ pub(crate) const PATH: &str = "/lease";
 /// Answers with instance, root id, epoch, whether this process admits, and whether a token is needed.
 pub(crate) async fn lease(State(http): State<Arc<Http>>, request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Problem::new(Code::MethodNotAllowed, "the liveness probe is read")
+        return causes::READ_PROBE
+            .fill(&[])
             .allow("GET, HEAD")
             .into_response();
     }
     let nonce = match request.uri().query().map(nonce) {
         Some(Err(())) => {
-            let what = "the nonce is not 32 hex digits and nothing else";
-            return Problem::new(Code::BadRequest, what)
-                .hint("ask `/lease?nonce=<32 hex digits>`, or `/lease`")
-                .into_response();
+            return causes::OTHER_NONCE.fill(&[]).into_response();
         }
         Some(Ok(nonce)) => nonce,
         None => None,

@@ -16,7 +16,7 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use utoipa_swagger_ui::Config;
 
-use super::problem::{Code, Problem};
+use super::problem::causes;
 
 /// What a page may load: itself. Swagger UI draws with `data:` images and inline styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -110,7 +110,8 @@ impl Pages {
     /// Answers a request for a static file.
     pub(crate) fn answer(&self, request: &Request) -> Response {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Problem::new(Code::MethodNotAllowed, "a static file is read")
+            return causes::READ_FILE
+                .fill(&[])
                 .allow("GET, HEAD")
                 .into_response();
         }
@@ -122,7 +123,7 @@ impl Pages {
             )),
             None => path.strip_prefix(DOCS).and_then(|name| self.swagger(name)),
         };
-        found.unwrap_or_else(|| Problem::new(Code::NotFound, "no such file").into_response())
+        found.unwrap_or_else(|| causes::NO_FILE.fill(&[]).into_response())
     }
 
     /// Finds a file of Swagger UI.
@@ -145,7 +146,8 @@ impl Pages {
 /// Sends `/docs` to `/docs/`, so that relative names resolve; a browser carries the fragment along.
 pub(crate) fn to_docs(request: &Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Problem::new(Code::MethodNotAllowed, "a static file is read")
+        return causes::READ_FILE
+            .fill(&[])
             .allow("GET, HEAD")
             .into_response();
     }

@@ -1,8 +1,11 @@
 //! Every error that plain HTTP answers, in one table (RFC 9457).
 //!
-//! A problem has a machine word (`code`), from which status and title follow, a `detail` for people, and where
-//! one exists a `hint`: what to do next. Nothing in it names a path outside the checkout or a secret (I15).
+//! A problem has a machine word (`code`), from which status and title follow, a `detail` for people, and a `hint`: what
+//! to do next. What HTTP itself has to say stands in [`causes`], and what a call was refused for in
+//! [`mod@crate::registry::refusal`]. Nothing in it names a path outside the checkout or a secret (I15).
 //! *Source:* RFC 9457, sections 3 and 4.
+
+pub mod causes;
 
 use axum::body::Body;
 use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, UPGRADE, WWW_AUTHENTICATE};
@@ -113,13 +116,13 @@ pub fn table() -> impl Iterator<Item = (&'static str, u16, &'static str, &'stati
 pub struct Problem {
     code: Code,
     detail: String,
-    hint: Option<String>,
+    hint: String,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
-    /// Makes a problem with what happened, in lower case and without a full stop.
-    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+    /// Makes a problem with what happened and what helps. Only [`causes`] and a refused call have such words.
+    fn of(code: Code, detail: String, hint: String) -> Self {
         let headers = match code {
             Code::Unauthorized => vec![(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))],
             Code::Busy | Code::NotServing | Code::Unavailable => {
@@ -132,17 +135,10 @@ impl Problem {
         };
         Self {
             code,
-            detail: detail.into(),
-            hint: None,
+            detail,
+            hint,
             headers,
         }
-    }
-
-    /// Adds what to do next.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
     }
 
     /// Names the methods that the route has.
@@ -211,11 +207,8 @@ impl From<Refusal> for Problem {
             RefusalCode::OutcomeUnknown => Code::OutcomeUnknown,
             RefusalCode::Internal => Code::Internal,
         };
-        let problem = Self::new(code, refusal.message);
-        match refusal.hint {
-            Some(hint) => problem.hint(hint),
-            None => problem,
-        }
+        let hint = refusal.hint.unwrap_or_else(|| code.row().hint.to_owned());
+        Self::of(code, refusal.message, hint)
     }
 }
 
@@ -230,8 +223,7 @@ impl IntoResponse for Problem {
         body.insert("status".to_owned(), row.status.as_u16().into());
         body.insert("detail".to_owned(), self.detail.into());
         body.insert("code".to_owned(), row.word.into());
-        let hint = self.hint.unwrap_or_else(|| row.hint.to_owned());
-        body.insert("hint".to_owned(), hint.into());
+        body.insert("hint".to_owned(), self.hint.into());
         let mut response = Response::new(Body::from(Value::Object(body).to_string()));
         *response.status_mut() = row.status;
         let headers = response.headers_mut();
@@ -246,7 +238,7 @@ impl IntoResponse for Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::{Code, Problem, TABLE};
+    use super::{Problem, TABLE, causes};
     use crate::registry::{Refusal, RefusalCode};
     use axum::response::IntoResponse as _;
     use std::collections::HashSet;
@@ -278,7 +270,7 @@ mod tests {
 
     #[test]
     fn an_unauthorized_client_is_told_the_scheme() {
-        let response = Problem::new(Code::Unauthorized, "no token").into_response();
+        let response = causes::NO_TOKEN.fill(&[]).into_response();
         assert_eq!(response.status(), 401);
         assert_eq!(response.headers()["www-authenticate"], "Bearer");
         assert_eq!(

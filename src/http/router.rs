@@ -25,7 +25,7 @@ use bytes::Bytes;
 
 use super::api::{self, RouteTaken};
 use super::pages::Pages;
-use super::problem::{Code, Problem};
+use super::problem::causes;
 use super::state::Http;
 use super::{auth, endpoint, guards, liveness, openapi, pages, sign_in_routes};
 
@@ -71,7 +71,7 @@ pub fn router(http: &Arc<Http>) -> Result<Router, RouteTaken> {
         );
     Ok(public
         .merge(private)
-        .fallback(|| async { Problem::new(Code::NotFound, "nothing is here").into_response() })
+        .fallback(|| async { causes::NOTHING_HERE.fill(&[]).into_response() })
         .layer(from_fn_with_state(Arc::clone(http), guards::guard)))
 }
 
@@ -109,7 +109,8 @@ fn description(
 
 fn described(request: &Request, document: Bytes) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Problem::new(Code::MethodNotAllowed, "the description is read")
+        return causes::READ_DESCRIPTION
+            .fill(&[])
             .allow("GET, HEAD")
             .into_response();
     }

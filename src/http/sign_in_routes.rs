@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::auth::Credential;
 use super::body::{self, Bound};
-use super::problem::{Code, Problem};
+use super::problem::{Problem, causes};
 use super::sign_in::PageToken;
 use super::state::Http;
 use crate::floor::limits;
@@ -58,19 +58,15 @@ async fn trade(http: &Http, request: Request) -> Result<Value, Problem> {
     let code = sent
         .get("code")
         .and_then(Value::as_str)
-        .ok_or_else(|| Problem::new(Code::InvalidInput, "`code` is missing"))?;
+        .ok_or_else(|| causes::NO_CODE.fill(&[]))?;
     let token = http
         .parts()
         .sign_in
         .exchange(code)
-        .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+        .map_err(|error| causes::NO_RANDOMNESS.told(&error))?;
     match token {
         Some(token) => Ok(rendered(&token)),
-        None => Err(Problem::new(
-            Code::Unauthorized,
-            "this sign-in link was used, is too old, or is not ours",
-        )
-        .hint("majordomus open docs")),
+        None => Err(causes::OTHER_CODE.fill(&[])),
     }
 }
 
@@ -80,29 +76,26 @@ fn again(http: &Http, request: &Request) -> Result<Value, Problem> {
         Some(Credential::Page(page)) => http.parts().sign_in.renew(page),
         other => {
             // Who showed the checkout's token is known and may not; who showed nothing may try with a page's.
-            let code = match other {
-                Some(Credential::Token) => Code::Refused,
-                _ => Code::Unauthorized,
-            };
-            return Err(Problem::new(code, "only a page's token is renewed"));
+            return Err(match other {
+                Some(Credential::Token) => causes::OWN_TOKEN.fill(&[]),
+                _ => causes::NO_PAGE.fill(&[]),
+            });
         }
     };
-    token.map(|token| rendered(&token)).ok_or_else(|| {
-        Problem::new(Code::Unauthorized, "this sign-in is too old").hint("majordomus open docs")
-    })
+    let token = token.ok_or_else(|| causes::OLD_SIGN_IN.fill(&[]))?;
+    Ok(rendered(&token))
 }
 
 fn mint(http: &Http, request: &Request) -> Result<Value, Problem> {
     only_post(request.method())?;
     if let Some(Credential::Page(_)) = request.extensions().get::<Credential>() {
-        return Err(Problem::new(Code::Refused, "a page may not sign in others")
-            .hint("majordomus open docs"));
+        return Err(causes::PAGE_ALONE.fill(&[]));
     }
     let code = http
         .parts()
         .sign_in
         .mint_code()
-        .map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+        .map_err(|error| causes::NO_RANDOMNESS.told(&error))?;
     Ok(json!({
         "path": format!("/docs/#code={code}"),
         "code": code,
@@ -114,7 +107,7 @@ fn only_post(method: &Method) -> Result<(), Problem> {
     if method == Method::POST {
         return Ok(());
     }
-    Err(Problem::new(Code::MethodNotAllowed, "this route is posted to").allow("POST"))
+    Err(causes::POSTED_ROUTE.fill(&[]).allow("POST"))
 }
 
 fn rendered(token: &PageToken) -> Value {

@@ -17,7 +17,7 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tracing::debug;
 
-use super::problem::{Code, Problem};
+use super::problem::causes;
 use super::state::Http;
 use super::stream::{LinkStream, Stream};
 use crate::floor::error::Chain;
@@ -33,13 +33,12 @@ pub(crate) fn asks(request: &Request) -> bool {
 /// Switches protocols and hands the connection to the host.
 pub(crate) fn accept(http: &Http, mut request: Request) -> Response {
     if request.headers().contains_key(ORIGIN) {
-        return Problem::new(Code::ForeignOrigin, "a link is opened by a bridge").into_response();
+        return causes::BROWSERS_LINK.fill(&[]).into_response();
     }
     let Offered::Common(_, protocol) = offered(request.headers()) else {
         let ours = env!("CARGO_PKG_VERSION");
-        let detail =
-            format!("majordomus {ours} speaks none of the versions of the link that are offered");
-        return Problem::new(Code::UpgradeRequired, detail)
+        return causes::OTHER_LINK
+            .fill(&[&ours])
             .upgrade(&offer())
             .into_response();
     };

@@ -2,14 +2,15 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
+use super::failure;
 use super::revision::Revision;
-use crate::floor::jsonrpc::{self, Frame, FrameError, Id, Kind};
+use crate::floor::jsonrpc::{Frame, FrameError, Id, Kind, faults};
 use crate::floor::limits::{CALLS_PER_PEER, FRAME_BYTES};
 
 /// Why a batch is not taken from a client that speaks `revision`, if it is not.
 #[must_use]
 pub fn objection(revision: Option<Revision>) -> Option<FrameError> {
-    (revision != Some(Revision::V20250326)).then(FrameError::batch)
+    (revision != Some(Revision::V20250326)).then(|| faults::NO_BATCH.fill(&[]))
 }
 
 /// Reads one message of a batch that has `requests` already: `initialize`, a request of the modern era, another batch,
@@ -21,9 +22,7 @@ pub fn item(raw: Bytes, requests: usize) -> Result<Frame, FrameError> {
     let frame = Frame::parse(raw)?;
     if requests >= CALLS_PER_PEER && frame.request_id().is_some() {
         let id = frame.request_id().cloned();
-        let message =
-            format!("a batch may ask for {CALLS_PER_PEER} things, and this one is past that");
-        return Err(FrameError::invalid(id, message));
+        return Err(faults::LARGE_BATCH.fill(&[&CALLS_PER_PEER]).about(id));
     }
     let misplaced = match frame.kind() {
         Kind::Request { method, .. } => &**method == "initialize" || frame.revision().is_some(),
@@ -32,7 +31,7 @@ pub fn item(raw: Bytes, requests: usize) -> Result<Frame, FrameError> {
     };
     if misplaced {
         let id = frame.request_id().cloned();
-        return Err(FrameError::invalid(id, "this cannot stand in a batch"));
+        return Err(faults::NOT_IN_A_BATCH.fill(&[]).about(id));
     }
     Ok(frame)
 }
@@ -47,8 +46,8 @@ impl Answers {
         if self.0.len() + answer.len() < FRAME_BYTES {
             self.append(answer);
         } else {
-            let message = "the answers to this batch are larger than a frame may be, ask for less";
-            self.append(&jsonrpc::error(id, -32603, message, None));
+            let failure = failure::LARGE_ANSWERS.fill(&[]);
+            self.append(&failure.answer(id, Revision::V20250326));
         }
     }
 

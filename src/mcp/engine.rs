@@ -5,13 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use super::error_code::ErrorCode;
 use super::failure::{self, Failure};
-use super::reply::{Outcome, Reply, unsupported};
+use super::reply::{Outcome, Reply};
 use super::revision::Revision;
 use super::session::Session;
 use super::state::Seal;
-use crate::floor::jsonrpc::{Frame, FrameError, Id, Kind};
+use crate::floor::jsonrpc::{Frame, Id, Kind, faults};
 use crate::floor::text::shown;
 use crate::floor::turns::Turns;
 use crate::registry::{Changes, Delivery, Presence, Registry};
@@ -176,12 +175,7 @@ impl Engine {
     pub async fn handle(&self, session: &Arc<Session>, request: Request) -> Option<Reply> {
         let Kind::Request { id, method } = request.frame.kind() else {
             return match request.frame.kind() {
-                Kind::Batch(_) => Some(Reply::failed(
-                    None,
-                    session.revision().unwrap_or(Revision::NEWEST_LEGACY),
-                    ErrorCode::InvalidRequest,
-                    &FrameError::batch().message,
-                )),
+                Kind::Batch(_) => Some(Reply::no_frame(&faults::NO_BATCH.fill(&[]))),
                 Kind::Response { .. } => {
                     session.heard(&request.frame);
                     None
@@ -229,7 +223,7 @@ impl Engine {
                 self.meet(session, &request.frame, method)?;
                 Ok(revision)
             }
-            _ => Err(unsupported(named)),
+            _ => Err(failure::unsupported(named)),
         }
     }
 

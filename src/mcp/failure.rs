@@ -1,14 +1,18 @@
-//! Every protocol error that a method answers with, in one table: its code, what it says and what helps.
+//! Every protocol error that a request is answered with, by its method or by what carries it, in one table: its code,
+//! what it says and what helps. Why bytes are no request at all stands in [`mod@crate::floor::jsonrpc::faults`].
 //!
-//! The reference prints them from here. No method can fail in any other words, since only a [`Fault`] or a refused call
+//! The reference prints them from here. No request can fail in any other words, since only a [`Fault`] or a refused call
 //! makes a [`Failure`], and only this file makes a [`Fault`].
 
 use std::fmt::Display;
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::error_code::ErrorCode;
+use super::revision::Revision;
 use crate::floor::gaps;
+use crate::floor::jsonrpc::{self, Id};
 use crate::registry::{Refusal, RefusalCode};
 
 /// One way for a method to fail.
@@ -39,12 +43,14 @@ impl Fault {
     }
 
     /// Fails with the text, its gaps filled in their order.
-    pub(super) fn fill(self, values: &[&dyn Display]) -> Failure {
+    #[must_use]
+    pub fn fill(self, values: &[&dyn Display]) -> Failure {
         self.told(gaps::fill(self.text, values))
     }
 
     /// Fails with a cause that the text describes.
-    pub(super) fn told(self, message: String) -> Failure {
+    #[must_use]
+    pub fn told(self, message: String) -> Failure {
         Failure {
             code: self.code,
             message: gaps::told(self.text, message),
@@ -55,7 +61,7 @@ impl Fault {
 
 /// A protocol error.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub struct Failure {
     code: ErrorCode,
     message: String,
     data: Option<Value>,
@@ -63,7 +69,8 @@ pub(super) struct Failure {
 
 impl Failure {
     /// Fails as the call that was refused.
-    pub(super) fn refused(refusal: &Refusal) -> Self {
+    #[must_use]
+    pub fn refused(refusal: &Refusal) -> Self {
         let code = match refusal.code() {
             RefusalCode::InvalidInput => ErrorCode::InvalidParams,
             RefusalCode::NotFound => ErrorCode::ResourceNotFound,
@@ -76,8 +83,14 @@ impl Failure {
         Self {
             code,
             message: refusal.message.clone(),
-            data: Some(json!({ "code": refusal.code().as_str(), "hint": refusal.hint })),
+            data: Some(explained(refusal)),
         }
+    }
+
+    /// Adds the word and the hint of a refusal that the text tells of.
+    #[must_use]
+    pub fn explained(self, refusal: &Refusal) -> Self {
+        self.data(explained(refusal))
     }
 
     /// Adds what machines read.
@@ -86,10 +99,31 @@ impl Failure {
         self
     }
 
-    /// Returns code, message and data.
-    pub(super) fn into_parts(self) -> (ErrorCode, String, Option<Value>) {
-        (self.code, self.message, self.data)
+    /// Returns the code.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        self.code
     }
+
+    /// Renders the JSON-RPC error response to `id`, or to none where it could not be read.
+    #[must_use]
+    pub fn answer(&self, id: Option<&Id>, revision: Revision) -> Bytes {
+        let number = self.code.number(revision);
+        jsonrpc::error(id, number, &self.message, self.data.as_ref())
+    }
+}
+
+/// Fails with the revisions that are spoken.
+#[must_use]
+pub fn unsupported(requested: &str) -> Failure {
+    let supported: Vec<&str> = Revision::ALL.into_iter().map(Revision::as_str).collect();
+    UNSUPPORTED
+        .fill(&[])
+        .data(json!({ "supported": supported, "requested": requested }))
+}
+
+fn explained(refusal: &Refusal) -> Value {
+    json!({ "code": refusal.code().as_str(), "hint": refusal.hint })
 }
 
 macro_rules! faults {
@@ -132,7 +166,26 @@ faults! {
     NO_RESPONSES = InvalidParams, "`inputResponses` is not an object", "send an object with an answer under each key of `inputRequests`";
     MANY_LISTENS = InvalidRequest, "… subscriptions are open already: cancel one", "cancel one with notifications/cancelled, then listen again";
     LARGE_ANSWER = Internal, "the answer is larger than a frame may be, ask for less", "page through it, or name fewer things";
+    LARGE_ANSWERS = Internal, "the answers to this batch are larger than a frame may be, ask for less", "send fewer requests in one batch";
     NO_FILTER = InvalidParams, "`notifications` is missing or not an object", "send an object with what to hear of";
+
+    // What carries a request, on any transport.
+    PANICKED = Internal, "the server failed on this request; this is a bug", "majordomus bug-report, and report it with what was asked";
+    CROWDED = Internal, "too much of this client is waiting already; send it again when some of it is answered", "send it again when some of it is answered";
+    DIED_TWICE = Internal, "two servers in a row died while this request ran; it is not tried again", "majordomus bug-report, and report it with what was asked";
+    STOPPED = Internal, "the server was stopped for everybody", "majordomus serve, or open an MCP client in this checkout";
+    UNANSWERED = Internal, "the server did not answer before the end of input was over", "keep the input open until everything is answered; majordomus doctor if it stays so";
+
+    // What carries a request over HTTP.
+    CROWDED_SESSION = Internal, "too many calls of this session are running: send it again when some of them are answered", "send it again when some of them are answered";
+    NO_SESSION = InvalidRequest, "`Mcp-Session-Id` is missing: send `initialize` first", "send `initialize` first, then the id that it got";
+    UNKNOWN_SESSION = InvalidRequest, "there is no such session: send `initialize` again", "send `initialize` again";
+    UNSURE_SESSION = Internal, "nobody can tell whether the session has ended: …", "send it again in a moment; majordomus doctor if it stays so";
+    MANY_SESSIONS = InvalidRequest, "too many sessions are open", "end one with DELETE, or send it again later";
+    NO_STREAM = InvalidRequest, "a session's stream is one of events: send `Accept: text/event-stream`", "send `Accept: text/event-stream`";
+    NO_LISTEN_STREAM = InvalidRequest, "a subscription is a stream: send `Accept: text/event-stream`", "send `Accept: text/event-stream`";
+    NO_REVISION = InvalidParams, "`_meta` needs `io.modelcontextprotocol/protocolVersion`", "send it, or initialize first";
+    OTHER_HEADER = HeaderMismatch, "header mismatch: `…` is missing or differs from the body's …", "send the header that the body asks for, or none";
 }
 
 #[cfg(test)]

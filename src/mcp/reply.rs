@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::error_code::ErrorCode;
 use super::failure::{self, Failure};
 use super::revision::Revision;
-use crate::floor::jsonrpc::{self, Id};
+use crate::floor::jsonrpc::{self, FrameError, Id};
 use crate::floor::limits::FRAME_BYTES;
 
 /// What a bridge does with the frame that was answered.
@@ -109,14 +109,6 @@ impl Success {
     }
 }
 
-/// Fails with the revisions that are spoken.
-pub(super) fn unsupported(requested: &str) -> Failure {
-    let supported: Vec<&str> = Revision::ALL.into_iter().map(Revision::as_str).collect();
-    failure::UNSUPPORTED
-        .fill(&[])
-        .data(json!({ "supported": supported, "requested": requested }))
-}
-
 impl Reply {
     /// Renders it; a result past the frame's bound becomes an error for that request alone (I15).
     pub(super) fn render(id: &Id, revision: Revision, outcome: Outcome) -> Self {
@@ -124,13 +116,12 @@ impl Reply {
             Ok(success) => {
                 let json = jsonrpc::result(id, &success.result);
                 let fits = json.len() <= FRAME_BYTES;
-                let message = failure::LARGE_ANSWER.text();
+                let failure = failure::LARGE_ANSWER.fill(&[]);
                 Self {
                     json: if fits {
                         json
                     } else {
-                        let code = ErrorCode::Internal.number(revision);
-                        jsonrpc::error(Some(id), code, message, None)
+                        failure.answer(Some(id), revision)
                     },
                     keep: success.keep,
                     receipt: success.receipt,
@@ -138,24 +129,24 @@ impl Reply {
                     negotiated: success.negotiated,
                 }
             }
-            Err(failure) => {
-                let (code, message, data) = failure.into_parts();
-                Self {
-                    json: jsonrpc::error(Some(id), code.number(revision), &message, data.as_ref()),
-                    keep: None,
-                    receipt: false,
-                    error: Some(code),
-                    negotiated: None,
-                }
-            }
+            Err(failure) => Self::failed(Some(id), revision, &failure),
         }
     }
 
-    /// A refusal that the carrier makes by itself, before or instead of handling.
+    /// An error, which a carrier may make by itself, before or instead of handling.
     #[must_use]
-    pub fn failed(id: Option<&Id>, revision: Revision, code: ErrorCode, message: &str) -> Self {
+    pub fn failed(id: Option<&Id>, revision: Revision, failure: &Failure) -> Self {
+        Self::error(failure.answer(id, revision), failure.code())
+    }
+
+    /// The answer to what is no request.
+    pub(super) fn no_frame(error: &FrameError) -> Self {
+        Self::error(error.answer(), ErrorCode::InvalidRequest)
+    }
+
+    fn error(json: Bytes, code: ErrorCode) -> Self {
         Self {
-            json: jsonrpc::error(id, code.number(revision), message, None),
+            json,
             keep: None,
             receipt: false,
             error: Some(code),

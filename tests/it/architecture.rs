@@ -13,6 +13,7 @@
 mod citations;
 mod coverage;
 mod documents;
+mod errors;
 mod imports;
 mod purity;
 mod source;

@@ -226,6 +226,37 @@ fn a_lock_that_is_none() {
 }
 
 #[test]
+fn a_scopes_lock_that_is_none_is_named_with_what_removes_it() {
+    let repository = sound();
+    let owner = repository.attached("owner");
+    let scope = repository.ready()["scope"].as_str().unwrap().to_owned();
+    owner.close();
+    owner.exit();
+    let name = format!("server.{scope}.lock");
+    fs::create_dir(repository.state().join(&name)).unwrap();
+    let report = doctor(&repository);
+    helps(&report, "lock", "problem", &name);
+    let findings = report["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["check"] == "lock");
+    let hint = found.unwrap()["hint"].as_str().unwrap();
+    assert_eq!(hint, format!("rm -r .ai/local/state/mcp/{name}"));
+}
+
+#[test]
+fn boards_of_other_scopes_are_counted_and_left() {
+    let repository = sound();
+    let owner = repository.attached("owner");
+    owner.close();
+    owner.exit();
+    let folder = repository.root().join(".git/majordomus");
+    let left = folder.join("board.0123456789abcdef.db");
+    fs::write(&left, "").unwrap();
+    let report = doctor(&repository);
+    helps(&report, "boards", "note", "1 board");
+    assert!(left.exists());
+}
+
+#[test]
 fn tokens_that_nobody_should_trust() {
     type Break = fn(&Path);
     let broken: [(&str, Break); 3] = [

@@ -193,3 +193,46 @@ fn of_damaged_boards_the_last_few_are_kept() {
     kept.sort();
     assert_eq!(kept, ["damaged 3", "damaged 4", "damaged 5"]);
 }
+
+/// Guards I4: what a killed process was writing aside goes at a later start, and nothing else does.
+#[test]
+fn what_a_killed_process_was_writing_aside_is_swept_at_a_later_start() {
+    let repository = Repository::new();
+    let first = repository.attached("first");
+    first.close();
+    first.exit();
+    let root = repository.root();
+    let old = |path: &str| {
+        let path = root.join(path);
+        fs::write(&path, "half").unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        path
+    };
+    let left = [
+        ".ai/.majordomus.toml.new-0123456789abcdef",
+        ".ai/local/..gitignore.new-0123456789abcdef",
+        ".ai/local/state/mcp/.server.json.new-0123456789abcdef",
+        ".ai/local/state/mcp/.init.json.new-0123456789abcdef",
+        ".git/majordomus/.token.new-0123456789abcdef",
+    ]
+    .map(old);
+    let others = [
+        ".ai/local/gitignore.new-0123456789abcdef",
+        ".ai/local/.notes.new-draft",
+        ".ai/local/.server.json.old-0123456789abcdef",
+    ]
+    .map(old);
+    // One that may be in the middle of its write.
+    let fresh = root.join(".ai/local/..gitignore.new-fedcba9876543210");
+    fs::write(&fresh, "half").unwrap();
+
+    let next = repository.attached("next");
+    repository.ready_when("the next owner", |lease| lease["pid"] == next.pid());
+    for path in left {
+        assert!(!path.exists(), "{} was left", path.display());
+    }
+    for path in others.iter().chain([&fresh]) {
+        assert!(path.exists(), "{} is not ours to remove", path.display());
+    }
+}

@@ -8,8 +8,9 @@ use super::markdown::{self, code, table};
 use crate::bridge::alone::Alone;
 use crate::cli::report::{Exit, failures};
 use crate::cli::settings::{Reader, VARIABLES};
+use crate::floor::jsonrpc::faults;
 use crate::floor::{gaps, limits};
-use crate::http::problem;
+use crate::http::problem::{self, causes};
 use crate::mcp::{ErrorCode, Revision, failure};
 use crate::registry::call::RefusalCode;
 use crate::registry::catalog::Registry;
@@ -165,14 +166,17 @@ pub fn errors() -> String {
     text.push_str("## JSON-RPC\n\n");
     let rows: Vec<Vec<String>> = ErrorCode::ALL.iter().map(|each| json_rpc(*each)).collect();
     text.push_str(&table(&["code", "meaning", "hint"], &rows));
-    let rows: Vec<Vec<String>> = failure::ALL
-        .iter()
-        .map(|fault| {
+    let frames = faults::ALL.iter().map(|fault| {
+        let number = fault.code().to_string();
+        vec![number, fault.text().to_owned(), fault.hint().to_owned()]
+    });
+    let rows: Vec<Vec<String>> = frames
+        .chain(failure::ALL.iter().map(|fault| {
             let number = json_rpc(fault.code()).swap_remove(0);
             // The hint of a text that has its own on a second line is not said twice.
             let said = fault.text().lines().next().unwrap_or_default();
             vec![number, said.to_owned(), fault.hint().to_owned()]
-        })
+        }))
         .collect();
     text.push_str(&table(&["code", "text", "hint"], &rows));
     text.push_str("## HTTP\n\n");
@@ -187,6 +191,14 @@ pub fn errors() -> String {
         })
         .collect();
     text.push_str(&table(&["code", "status", "title", "hint"], &rows));
+    let rows: Vec<Vec<String>> = causes::ALL
+        .iter()
+        .map(|cause| {
+            let word = code(Some(cause.code().as_str()));
+            vec![word, cause.text().to_owned(), cause.hint().to_owned()]
+        })
+        .collect();
+    text.push_str(&table(&["code", "text", "hint"], &rows));
     text.push_str("## Commands\n\n");
     text.push_str("`…` stands for what only the moment knows; a hint then names it too.\n\n");
     let rows: Vec<Vec<String>> = failures::ALL

@@ -5,10 +5,10 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
-use serde_json::Value;
 
-use crate::floor::jsonrpc::{self, Id};
-use crate::mcp::{ErrorCode, Revision};
+use crate::floor::jsonrpc::Id;
+use crate::mcp::Revision;
+use crate::mcp::failure::Failure;
 
 /// Renders a JSON body.
 pub(crate) fn json(status: StatusCode, body: Bytes) -> Response {
@@ -23,15 +23,8 @@ pub(crate) fn json(status: StatusCode, body: Bytes) -> Response {
 }
 
 /// Refuses a frame with an error that this transport makes by itself.
-pub(crate) fn refused(
-    status: StatusCode,
-    id: Option<&Id>,
-    code: ErrorCode,
-    message: &str,
-    data: Option<&Value>,
-) -> Response {
-    let number = code.number(Revision::NEWEST_LEGACY);
-    json(status, jsonrpc::error(id, number, message, data))
+pub(crate) fn refused(status: StatusCode, id: Option<&Id>, failure: &Failure) -> Response {
+    json(status, failure.answer(id, Revision::NEWEST_LEGACY))
 }
 
 /// What a notification or a response gets: it was taken, and there is nothing to say.

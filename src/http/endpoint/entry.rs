@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::{answer, headers, legacy, legacy_streams, modern};
 use crate::floor::jsonrpc::Frame;
 use crate::http::body::{self, Bound};
-use crate::http::problem::{Code, Problem};
+use crate::http::problem::causes;
 use crate::http::state::{Http, Living};
 use crate::http::{auth, upgrade};
 
@@ -33,12 +33,10 @@ pub(crate) async fn mcp(State(http): State<Arc<Http>>, request: Request) -> Resp
             legacy_streams::stream(&http, &head, http.live()).await
         }
         Method::DELETE if !modern => legacy::end(&http, request.headers()).await,
-        _ => Problem::new(
-            Code::MethodNotAllowed,
-            "messages are posted; only a session has a stream of its own, and an end",
-        )
-        .allow(if modern { "POST" } else { "GET, POST, DELETE" })
-        .into_response(),
+        _ => causes::POSTED_MESSAGES
+            .fill(&[])
+            .allow(if modern { "POST" } else { "GET, POST, DELETE" })
+            .into_response(),
     }
 }
 

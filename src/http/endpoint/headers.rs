@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 
 use crate::floor::jsonrpc::Frame;
 use crate::mcp::Revision;
+use crate::mcp::failure::{self, Failure};
 
 /// Carries a legacy session's id.
 pub(crate) const SESSION: &str = "mcp-session-id";
@@ -100,7 +101,11 @@ pub(crate) fn mirrored(frame: &Frame) -> Mirrored {
 }
 
 /// Holds the headers of a modern frame to its body; the error says which field does not match.
-pub(crate) fn check(headers: &HeaderMap, frame: &Frame, mirrored: &Mirrored) -> Result<(), String> {
+pub(crate) fn check(
+    headers: &HeaderMap,
+    frame: &Frame,
+    mirrored: &Mirrored,
+) -> Result<(), Failure> {
     if only(headers, REVISION) != frame.revision() {
         return Err(mismatch("MCP-Protocol-Version", "`_meta`"));
     }
@@ -116,8 +121,8 @@ pub(crate) fn check(headers: &HeaderMap, frame: &Frame, mirrored: &Mirrored) -> 
     }
 }
 
-pub(super) fn mismatch(field: &str, source: &str) -> String {
-    format!("header mismatch: `{field}` is missing or differs from the body's {source}")
+pub(super) fn mismatch(field: &str, source: &str) -> Failure {
+    failure::OTHER_HEADER.fill(&[&field, &source])
 }
 
 /// Takes the Base64 sentinel off a value; `None` for one that is broken.

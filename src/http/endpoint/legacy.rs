@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use serde_json::json;
 
 use super::headers::{self, REVISION, SESSION};
-use super::legacy_calls::{CROWDED, Ran, cancel, respond, run_batch, sooner_or_later, start};
+use super::legacy_calls::{Ran, cancel, respond, run_batch, sooner_or_later, start};
 use super::live::Live;
 use super::session_id::SessionId;
 use super::sessions::Found;
 use super::{answer, events};
 use crate::floor::clock;
 use crate::floor::jsonrpc::{Frame, Id, Kind};
-use crate::http::problem::Problem;
+use crate::http::problem::causes;
 use crate::http::state::{Http, Living};
-use crate::mcp::{ErrorCode, Request, Revision, Session};
+use crate::mcp::{Request, Revision, Session, failure};
 use crate::registry::{Caller, Delivery, PeerId, Transport};
 
 /// Answers one POST.
@@ -38,7 +37,7 @@ pub(crate) async fn answer(
             let id = id.clone();
             if !live.has_room() {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
-                return answer::refused(status, Some(&id), ErrorCode::Internal, CROWDED, None);
+                return answer::refused(status, Some(&id), &failure::CROWDED_SESSION.fill(&[]));
             }
             let streams = events::accepted(headers);
             let (route, running) = start(http, &live, id, frame, streams);
@@ -81,10 +80,7 @@ pub(crate) async fn end(http: &Arc<Http>, headers: &HeaderMap) -> Response {
     });
     match ending.await {
         Some(Ok(())) => StatusCode::NO_CONTENT.into_response(),
-        Some(Err(mut refusal)) => {
-            refusal.message = format!("the session has not ended: {}", refusal.message);
-            Problem::from(refusal).into_response()
-        }
+        Some(Err(refusal)) => causes::NOT_ENDED.refused(refusal).into_response(),
         None => respond(Ran::Aborted),
     }
 }
@@ -137,14 +133,8 @@ async fn session(http: &Http, headers: &HeaderMap, frame: &Frame) -> Result<Arc<
     if let Some(named) = headers.get(REVISION) {
         let named = named.to_str().unwrap_or_default().trim();
         if Revision::parse(named).is_none() {
-            let supported: Vec<_> = Revision::ALL.into_iter().map(Revision::as_str).collect();
-            return Err(answer::refused(
-                StatusCode::BAD_REQUEST,
-                id,
-                ErrorCode::UnsupportedRevision,
-                "this protocol version is not spoken here",
-                Some(&json!({ "supported": supported, "requested": named })),
-            ));
+            let unsupported = failure::unsupported(named);
+            return Err(answer::refused(StatusCode::BAD_REQUEST, id, &unsupported));
         }
     }
     let text = headers::only(headers, SESSION).ok_or_else(|| missing(id))?;
@@ -168,48 +158,29 @@ pub(super) async fn find(http: &Http, text: &str) -> Found {
 }
 
 pub(super) fn missing(id: Option<&Id>) -> Response {
-    answer::refused(
-        StatusCode::BAD_REQUEST,
-        id,
-        ErrorCode::InvalidRequest,
-        "`Mcp-Session-Id` is missing: send `initialize` first",
-        None,
-    )
+    let failure = failure::NO_SESSION.fill(&[]);
+    answer::refused(StatusCode::BAD_REQUEST, id, &failure)
 }
 
 pub(super) fn refuse(found: &Found, id: Option<&Id>) -> Response {
-    let code = ErrorCode::InvalidRequest;
-    match found {
-        Found::Live(_) | Found::Unknown => answer::refused(
-            StatusCode::NOT_FOUND,
-            id,
-            code,
-            "there is no such session: send `initialize` again",
-            None,
-        ),
-        Found::Unsure(refusal) => answer::refused(
+    let (status, failure) = match found {
+        Found::Live(_) | Found::Unknown => {
+            (StatusCode::NOT_FOUND, failure::UNKNOWN_SESSION.fill(&[]))
+        }
+        Found::Unsure(refusal) => (
             StatusCode::SERVICE_UNAVAILABLE,
-            id,
-            ErrorCode::Internal,
-            &format!(
-                "nobody can tell whether the session has ended: {}",
-                refusal.message
-            ),
-            Some(&json!({ "code": refusal.code().as_str(), "hint": refusal.hint })),
+            failure::UNSURE_SESSION
+                .fill(&[&refusal.message])
+                .explained(refusal),
         ),
-        Found::Full => answer::refused(
+        Found::Full => (
             StatusCode::SERVICE_UNAVAILABLE,
-            id,
-            code,
-            "too many sessions are open",
-            None,
+            failure::MANY_SESSIONS.fill(&[]),
         ),
-        Found::NotServing => answer::refused(
+        Found::NotServing => (
             StatusCode::SERVICE_UNAVAILABLE,
-            id,
-            ErrorCode::NotOwner,
-            "this server has lost its lease and takes no sessions any more",
-            None,
+            failure::NO_SESSIONS.fill(&[]),
         ),
-    }
+    };
+    answer::refused(status, id, &failure)
 }

@@ -12,17 +12,13 @@ use tokio::time::timeout;
 use super::legacy_streams::naming;
 use super::live::{Live, Route};
 use super::{answer, events};
-use crate::floor::jsonrpc::{self, Frame, Id, Kind};
+use crate::floor::jsonrpc::{Frame, Id, Kind};
 use crate::floor::limits::STREAM_AFTER;
-use crate::http::problem::{Code, Problem};
+use crate::http::problem::causes;
 use crate::http::state::{Http, Living};
 use crate::mcp::batch::{self, Answers};
-use crate::mcp::{ErrorCode, Reply, Request, Revision};
+use crate::mcp::{ErrorCode, Reply, Request, Revision, failure};
 use crate::registry::Delivery;
-
-/// What a request is told that there is no room for.
-pub(super) const CROWDED: &str =
-    "too many calls of this session are running: send it again when some of them are answered";
 
 /// How a request ended.
 pub(super) enum Ran {
@@ -123,15 +119,14 @@ pub(super) fn respond(ran: Ran) -> Response {
         }
         // A cancelled request gets no response, and its POST still has to end.
         Ran::Cancelled => answer::accepted(),
-        Ran::Aborted => Problem::new(Code::NotServing, "the server is leaving").into_response(),
+        Ran::Aborted => causes::LEAVING.fill(&[]).into_response(),
     }
 }
 
 /// Runs the frames of a batch beside each other; only 2025-03-26 knows batches.
 pub(super) async fn run_batch(http: &Arc<Http>, live: &Arc<Live>, items: Vec<Bytes>) -> Response {
     if let Some(error) = batch::objection(live.session.revision()) {
-        let code = ErrorCode::InvalidRequest;
-        return answer::refused(StatusCode::BAD_REQUEST, None, code, &error.message, None);
+        return answer::json(StatusCode::BAD_REQUEST, error.answer());
     }
     let mut answers = Answers::default();
     let mut running = Vec::new();
@@ -139,8 +134,8 @@ pub(super) async fn run_batch(http: &Arc<Http>, live: &Arc<Live>, items: Vec<Byt
         match batch::item(item, running.len()) {
             Ok(frame) => match frame.kind() {
                 Kind::Request { id, .. } if !live.has_room() => {
-                    let code = ErrorCode::Internal.number(Revision::V20250326);
-                    let refused = jsonrpc::error(Some(id), code, CROWDED, None);
+                    let refused = failure::CROWDED_SESSION.fill(&[]);
+                    let refused = refused.answer(Some(id), Revision::V20250326);
                     answers.push(Some(id), &refused);
                 }
                 Kind::Request { id, .. } => {

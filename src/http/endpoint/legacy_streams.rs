@@ -17,7 +17,7 @@ use super::sessions::Found;
 use super::{answer, events};
 use crate::http::server::Arrival;
 use crate::http::state::{Http, Living};
-use crate::mcp::{ErrorCode, Revision};
+use crate::mcp::{Revision, failure};
 
 /// The names of a stream's events. An empty first one came with 2025-11-25, and earlier clients fail on it.
 pub(super) fn naming(live: &Live, stream: u64) -> Naming {
@@ -43,8 +43,7 @@ pub(crate) async fn stream(http: &Arc<Http>, head: &Head, living: Living) -> Res
     };
     if !events::accepted(headers) {
         let status = StatusCode::NOT_ACCEPTABLE;
-        let message = "a session's stream is one of events: send `Accept: text/event-stream`";
-        return answer::refused(status, None, ErrorCode::InvalidRequest, message, None);
+        return answer::refused(status, None, &failure::NO_STREAM.fill(&[]));
     }
     let seen = headers::only(headers, LAST_EVENT);
     if let Some((number, reader)) = seen.and_then(|event| live.stream_behind(event)) {

@@ -22,6 +22,7 @@ use crate::http::api;
 use crate::http::auth::Credential;
 use crate::http::server::Arrival;
 use crate::http::state::{Http, Living};
+use crate::mcp::failure::{self, Failure};
 use crate::mcp::{Engine, ErrorCode, Reply, Request, Session};
 use crate::registry::{Caller, Changes, Delivery, Registry, Transport};
 
@@ -117,16 +118,15 @@ fn admitted(
     mirrored: &Mirrored,
     registry: &Registry,
 ) -> Result<Option<(Id, bool)>, Box<Response>> {
-    let bad = |status, code, message: &str| {
-        let response = answer::refused(status, frame.request_id(), code, message, None);
-        Err(Box::new(response))
+    let bad = |status, failure: &Failure| {
+        Err(Box::new(answer::refused(
+            status,
+            frame.request_id(),
+            failure,
+        )))
     };
     if frame.revision().is_none() {
-        return bad(
-            StatusCode::BAD_REQUEST,
-            ErrorCode::InvalidParams,
-            "`_meta` needs `io.modelcontextprotocol/protocolVersion`",
-        );
+        return bad(StatusCode::BAD_REQUEST, &failure::NO_REVISION.fill(&[]));
     }
     let Kind::Request { id, method } = frame.kind() else {
         // Nothing is defined that a modern client could notify of over HTTP.
@@ -138,16 +138,13 @@ fn admitted(
         None => Ok(()),
     };
     let checked = headers::check(&head.headers, frame, mirrored).and(repeated);
-    if let Err(message) = checked {
-        return bad(StatusCode::BAD_REQUEST, ErrorCode::HeaderMismatch, &message);
+    if let Err(mismatch) = checked {
+        return bad(StatusCode::BAD_REQUEST, &mismatch);
     }
     let listens = &**method == LISTEN;
     if listens && !events::accepted(&head.headers) {
-        return bad(
-            StatusCode::NOT_ACCEPTABLE,
-            ErrorCode::InvalidRequest,
-            "a subscription is a stream: send `Accept: text/event-stream`",
-        );
+        let failure = failure::NO_LISTEN_STREAM.fill(&[]);
+        return bad(StatusCode::NOT_ACCEPTABLE, &failure);
     }
     Ok(Some((id.clone(), listens)))
 }

@@ -14,10 +14,11 @@ use serde_json::value::RawValue;
 
 use super::headers::{decoded, mismatch, only};
 use crate::floor::jsonrpc::Frame;
+use crate::mcp::failure::Failure;
 use crate::registry::mirror::{Mirror, mirrors};
 
 /// Holds the headers of a call to its arguments, as the tool's input schema says; the error names the field.
-pub(crate) fn check(headers: &HeaderMap, frame: &Frame, schema: &Value) -> Result<(), String> {
+pub(crate) fn check(headers: &HeaderMap, frame: &Frame, schema: &Value) -> Result<(), Failure> {
     let all = mirrors(schema);
     if all.is_empty() {
         return Ok(());

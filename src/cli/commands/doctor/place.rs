@@ -8,8 +8,7 @@ use super::finding::{Finding, Verdict};
 use crate::floor::error::Chain;
 use crate::floor::fs::{FileError, Kind, is_full, replace};
 use crate::floor::git;
-use crate::floor::paths::Site;
-use crate::lease::sign;
+use crate::floor::paths::{Files, Site};
 use crate::lease::trial::{self, Excludes};
 
 /// How much is written to see that something can be: a document, a log line, and some pages of the board.
@@ -27,6 +26,7 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
     }
     findings.push(names());
     findings.extend(shared(site));
+    findings.extend(boards(site));
     findings.extend(tracked(site));
     findings.extend(files());
     findings
@@ -71,14 +71,16 @@ fn help(error: &io::Error, folder: &str) -> String {
     }
 }
 
-/// Tries a lock beside the lease's, and looks what stands at the lease's own.
+/// Tries a lock beside the lease's, and looks what stands at the two that a lease may need.
 fn lock(site: &Site) -> Finding {
-    let lock = site.lock(sign::read(site).files);
-    let shown = site.shown(&lock);
-    let stands = std::fs::symlink_metadata(&lock).ok();
-    if let Some(kind) = stands.and_then(|found| Kind::of(found.file_type())) {
-        return Finding::problem("lock", format!("{shown} is {kind}, and no lock file"))
-            .hint(format!("rm -r {shown}"));
+    // The scope's own is needed as soon as another scope holds the common one, and then it is too late to say so.
+    for lock in [Files::Common, Files::Scope].map(|files| site.lock(files)) {
+        let shown = site.shown(&lock);
+        let stands = std::fs::symlink_metadata(&lock).ok();
+        if let Some(kind) = stands.and_then(|found| Kind::of(found.file_type())) {
+            return Finding::problem("lock", format!("{shown} is {kind}, and no lock file"))
+                .hint(format!("rm -r {shown}"));
+        }
     }
     let path = site
         .state_dir()
@@ -128,6 +130,22 @@ fn shared(site: &Site) -> Option<Finding> {
         );
     }
     None
+}
+
+/// Boards that owners beside left. Nobody can tell from one checkout whether another worktree's server uses one, so a
+/// person decides.
+fn boards(site: &Site) -> Option<Finding> {
+    let others = site.other_boards();
+    let what = match others {
+        0 => return None,
+        1 => "1 board".to_owned(),
+        more => format!("{more} boards"),
+    };
+    let folder = site.shown(&site.shared_dir());
+    let text = format!("{what} of other network namespaces, kernels or boots in {folder}");
+    Some(Finding::note("boards", text).hint(format!(
+        "ls -l {folder}, then rm what of board.SCOPE.db* is older than the last boot (uptime -s)"
+    )))
 }
 
 /// What git carries to others must not hold a lease.
