@@ -45,7 +45,7 @@ impl Outbox {
     pub fn redraft(&mut self, seq: i64, bytes: &[u8]) -> Result<bool, OutboxError> {
         self.0.with(|connection| {
             let written = connection.execute(
-                "UPDATE write SET bytes = ?2 WHERE seq = ?1 AND state = -1",
+                "UPDATE write SET bytes = ?2, vouched = '' WHERE seq = ?1 AND state = -1",
                 params![seq, bytes],
             )?;
             Ok(written == 1)
