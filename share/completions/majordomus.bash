@@ -172,6 +172,9 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__hooks,uninstall)
                 cmd="majordomus__subcmd__help__subcmd__hooks__subcmd__uninstall"
                 ;;
+            majordomus__subcmd__help__subcmd__notes,acknowledge)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__acknowledge"
+                ;;
             majordomus__subcmd__help__subcmd__notes,edit)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__edit"
                 ;;
@@ -226,6 +229,9 @@ _majordomus() {
             majordomus__subcmd__hooks__subcmd__help,uninstall)
                 cmd="majordomus__subcmd__hooks__subcmd__help__subcmd__uninstall"
                 ;;
+            majordomus__subcmd__notes,acknowledge)
+                cmd="majordomus__subcmd__notes__subcmd__acknowledge"
+                ;;
             majordomus__subcmd__notes,edit)
                 cmd="majordomus__subcmd__notes__subcmd__edit"
                 ;;
@@ -264,6 +270,9 @@ _majordomus() {
                 ;;
             majordomus__subcmd__notes,trust)
                 cmd="majordomus__subcmd__notes__subcmd__trust"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,acknowledge)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__acknowledge"
                 ;;
             majordomus__subcmd__notes__subcmd__help,edit)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__edit"
@@ -759,8 +768,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes)
-            opts="show pending promote reject edit supersede forget purge path export share trust"
+            opts="show pending promote acknowledge reject edit supersede forget purge path export share trust"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__acknowledge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1273,7 +1296,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes)
-            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote reject edit supersede forget purge path export share trust help"
+            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote acknowledge reject edit supersede forget purge path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1287,6 +1310,24 @@ _majordomus() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__acknowledge)
+            opts="-h -V --yes --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1373,8 +1414,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__help)
-            opts="show pending promote reject edit supersede forget purge path export share trust help"
+            opts="show pending promote acknowledge reject edit supersede forget purge path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__acknowledge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

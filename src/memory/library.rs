@@ -14,10 +14,12 @@ mod contents;
 mod differ;
 mod error;
 mod folder;
+mod fresh;
 mod message;
 mod rewrite;
 
 pub use error::LibraryError;
+pub use fresh::Fresh;
 pub use message::Message;
 pub use rewrite::Rewritten;
 
@@ -146,6 +148,19 @@ impl Library {
             Some(Target::Object(id)) => Ok(Some(id)),
             Some(Target::Symbolic(_)) => Err(LibraryError::Symbolic(name.to_string())),
         }
+    }
+
+    /// The refs below a name that git has in files of their own; ours are never packed.
+    #[must_use]
+    pub fn below(&self, name: &str) -> Vec<String> {
+        let listed = std::fs::read_dir(self.folder.join(name))
+            .into_iter()
+            .flatten();
+        let names = listed.flatten().map(|entry| entry.file_name());
+        names
+            .filter_map(|entry| Some(format!("{name}/{}", entry.to_str()?)))
+            .filter(|name| full(name).is_ok())
+            .collect()
     }
 
     /// Commits changes onto a ref, on top of whatever it stands at when its turn comes.

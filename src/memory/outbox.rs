@@ -7,6 +7,7 @@
 //! *Key*: who resends a write gives the key that it had the first time, and gets the first one back.
 
 mod drafts;
+mod held;
 
 use std::path::Path;
 
@@ -29,14 +30,15 @@ CREATE INDEX unpublished ON write (seq) WHERE state < 2;
 ALTER TABLE write ADD COLUMN base BLOB;
 DROP INDEX unpublished;
 CREATE INDEX kept ON write (state, seq) WHERE state < 2;
+", "
+ALTER TABLE write ADD COLUMN vouched TEXT NOT NULL DEFAULT '';
 "],
     durable: true,
     damaged_kept: usize::MAX,
 };
 
 /// The columns of a [`Kept`].
-const COLUMNS: &str =
-    "seq, note, path, bytes, subject, author, address, client, peer, at, state, sha, key, base";
+const COLUMNS: &str = "seq, note, path, bytes, subject, author, address, client, peer, at, state, sha, key, base, vouched";
 /// What is on its way to the team.
 const UNPUBLISHED: &str = "state IN (0, 1)";
 
@@ -53,6 +55,18 @@ pub enum State {
     Committed = 1,
     /// The team's ref has it.
     Published = 2,
+}
+
+impl State {
+    const fn of(number: i64) -> Self {
+        match number {
+            ..=-2 => Self::Rejected,
+            -1 => Self::Draft,
+            0 => Self::Waiting,
+            1 => Self::Committed,
+            _ => Self::Published,
+        }
+    }
 }
 
 /// Identifies a write that is sent again.
@@ -111,6 +125,8 @@ pub struct Kept {
     pub sha: Option<String>,
     /// The name of its key; empty where nobody can send it again.
     pub key: String,
+    /// The person who says that what looks like a secret in it is none; empty where nobody does.
+    pub vouched: String,
 }
 
 impl Kept {
@@ -133,6 +149,7 @@ impl Kept {
             state,
             sha: None,
             key: String::new(),
+            vouched: String::new(),
         }
     }
 }
@@ -225,6 +242,7 @@ impl Outbox {
                 state,
                 sha: None,
                 key: key.map(|key| key.name.clone()).unwrap_or_default(),
+                vouched: String::new(),
             })
         })
     }
@@ -454,15 +472,10 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
             peer: row.get(8)?,
             at: row.get(9)?,
         },
-        state: match state {
-            ..=-2 => State::Rejected,
-            -1 => State::Draft,
-            0 => State::Waiting,
-            1 => State::Committed,
-            _ => State::Published,
-        },
+        state: State::of(state),
         sha: row.get(11)?,
         key: row.get::<_, Option<String>>(12)?.unwrap_or_default(),
+        vouched: row.get(14)?,
     })
 }
 

@@ -64,6 +64,13 @@ pub enum Outcome {
     },
     /// The team's ref was removed or rewritten.
     Rewritten,
+    /// It seems to hold a secret, and was held back.
+    Withheld {
+        /// The note's id.
+        id: String,
+        /// Where and what, as a clause.
+        what: String,
+    },
 }
 
 impl Outcome {
@@ -83,6 +90,7 @@ impl Outcome {
             Self::TimedOut => "timed-out",
             Self::Failed { word, .. } => word,
             Self::Rewritten => "rewritten",
+            Self::Withheld { .. } => "withheld",
         }
     }
 
@@ -199,6 +207,11 @@ impl fmt::Display for About<'_> {
             Outcome::Failed { why, hint, .. } => {
                 write!(f, "{here} It did not get there: {why}. {next} To find out more: {hint}")
             }
+            Outcome::Withheld { id, what } => write!(
+                f,
+                "Kept on this machine as a draft, and nothing of it was sent: it seems to hold a secret ({what}). To take it out: \
+                 majordomus notes edit {id}, then majordomus notes promote {id}. If it is none, a person says so with: majordomus notes acknowledge {id}"
+            ),
             Outcome::Rewritten => write!(
                 f,
                 "{here} The team's notes were removed or rewritten on the remote, and nothing is put back into them: ask \
@@ -241,6 +254,10 @@ mod tests {
                 hint: text("git ls-remote URL"),
             },
             Outcome::Rewritten,
+            Outcome::Withheld {
+                id: text("ID"),
+                what: text("github-token in line 3 of memory/00/ID.md: ghp_…"),
+            },
         ];
         let acts = [
             ("write", Act::Write),

@@ -3,9 +3,11 @@
 //! A write is kept first, which is all that makes it safe, and committed then; whatever comes in between, the next one
 //! commits it. Writes are committed in the order in which they were kept, each once: [`Team::commit`] says why.
 
+mod held;
 mod publish;
 mod purge;
 
+pub use held::{ASIDE, Held};
 pub use publish::SyncError;
 
 use std::collections::BTreeMap;
@@ -28,6 +30,9 @@ pub const REF: &str = "refs/majordomus/memory";
 
 /// The folder of the repository, below that of what checkouts share.
 pub const FOLDER: &str = "memory.git";
+
+/// The trailer of a commit in which somebody says that what looks like a secret in it is none: who says so.
+pub const VOUCHED: &str = "Not-Secret";
 
 /// Why it was not done.
 #[derive(Debug, thiserror::Error)]
@@ -408,6 +413,7 @@ fn trailers(kept: &Kept) -> Vec<(&str, &str)> {
         ("Client", kept.write.client.as_str()),
         ("Peer", &kept.write.peer),
         ("Key", &kept.key),
+        (VOUCHED, &kept.vouched),
     ];
     said.into_iter()
         .filter(|(_, value)| !value.is_empty())

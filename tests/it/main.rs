@@ -69,3 +69,4 @@ mod surroundings;
 mod takeover;
 mod terminal;
 mod upgrade;
+mod withheld;

@@ -116,7 +116,18 @@ pub(super) fn holds_no_secret(note: &Note) -> Result<(), Refusal> {
         })
         .collect();
     if found.is_empty() {
-        return Ok(());
+        // What is sent is looked through as the file that it is: whoever writes hears of it now.
+        let file = note.render();
+        let Some(finding) = secrets::scan(&file).into_iter().next() else {
+            return Ok(());
+        };
+        let secrets::Finding {
+            rule,
+            line,
+            preview,
+        } = finding;
+        let what = format!("{rule} in line {line} of the file: {preview}");
+        return Err(refusal::SECRET.fill(&[&what]));
     }
     Err(refusal::SECRET.fill(&[&found.join("; ")]))
 }

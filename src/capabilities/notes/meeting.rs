@@ -1,8 +1,8 @@
 //! Meeting the team's notes.
 
-use super::answers::{self, Synced};
+use super::answers::{self, Synced, Withheld};
 use super::arguments::{Direction, Meet};
-use super::reading::count;
+use super::reading::{count, withheld};
 use crate::capabilities::declare::{answer, read};
 use crate::capabilities::services::Services;
 use crate::memory::outcome::Act;
@@ -20,8 +20,10 @@ pub(super) async fn sync(services: Services, call: Call) -> Answer {
         },
         None => return Err(refusal::NO_CHECKOUT.fill(&[])),
     };
+    let held = withheld(&services).await?;
     answer(&Synced {
-        sync: answers::Sync::of(&outcome, Act::Meet),
+        sync: answers::Sync::of(&outcome, Act::Meet).holding(&held),
+        withheld: Withheld::of(&held),
         unpublished: count(&services).await?,
     })
 }

@@ -9,7 +9,7 @@ use super::remember::LOOKING;
 use crate::capabilities::declare::{answer, read};
 use crate::capabilities::services::Services;
 use crate::memory::index::Question;
-use crate::memory::team::Found;
+use crate::memory::team::{Found, Held};
 use crate::registry::{Answer, Call, Member, Refusal, refusal};
 
 pub(super) async fn recall(services: Services, call: Call) -> Answer {
@@ -30,6 +30,7 @@ pub(super) async fn recall(services: Services, call: Call) -> Answer {
     answer(&Notes {
         notes: found.iter().map(view).collect(),
         unpublished,
+        withheld: Vec::new(),
     })
 }
 
@@ -81,6 +82,11 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
     answer(&Notes {
         notes: notes.iter().map(view).collect(),
         unpublished: count(&services).await?,
+        withheld: withheld(&services)
+            .await?
+            .iter()
+            .map(Held::to_string)
+            .collect(),
     })
 }
 
@@ -126,4 +132,10 @@ pub(super) async fn count(services: &Services) -> Result<usize, Refusal> {
         .read(|team, _| team.count_unpublished())
         .await;
     count.map_err(|error| refusals::unreadable(&error))
+}
+
+/// What is held back.
+pub(super) async fn withheld(services: &Services) -> Result<Vec<Held>, Refusal> {
+    let held = services.memory.read(|team, _| team.withheld()).await;
+    held.map_err(|error| refusals::unreadable(&error))
 }

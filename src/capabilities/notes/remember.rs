@@ -62,7 +62,12 @@ pub(super) async fn remember(services: Services, call: Call) -> Answer {
         } else {
             State::Waiting
         };
-        Ok(Ok(team.keep(&write, by.key.as_ref(), state)?))
+        let kept = team.keep(&write, by.key.as_ref(), state)?;
+        // A person's word goes along with the note; an agent's keeps it here.
+        if let (true, Some(person)) = (not_secret, by.person(site)) {
+            team.vouch(&kept, &person)?;
+        }
+        Ok(Ok(kept))
     });
     let kept = saved.await.map_err(|error| refusals::not_saved(&error))??;
     let compare = async {

@@ -8,6 +8,7 @@ use crate::memory::consent;
 use crate::memory::note::Note;
 use crate::memory::outbox::{Kept, Key, State, Write};
 use crate::memory::outcome::Outcome;
+use crate::memory::team::Held;
 use crate::registry::{Call, Transport};
 
 use crate::capabilities::services::Services;
@@ -98,9 +99,29 @@ impl Writer {
             tracing::warn!(error = %Chain(&error), "a note is saved, and could not be committed");
         }
         super::tell(&services.changes, kept.write.note);
-        match services.memory.sync() {
+        let outcome = match services.memory.sync() {
             Some(sync) if !self.hooked => sync.publish().await,
-            _ => Outcome::HandedToHost,
+            _ => return Outcome::HandedToHost,
+        };
+        // Who sent the rest may have held this one back.
+        let kept = kept.clone();
+        let held = services.memory.read(move |team, _| team.held_of(&kept));
+        match held.await {
+            Ok(held) => withheld(&held).unwrap_or(outcome),
+            Err(_) => outcome,
         }
     }
+
+    /// Whether a person says so, in whose name.
+    pub(super) fn person(&self, site: &Site) -> Option<String> {
+        self.is_person.then(|| author::of(site.root()).0)
+    }
+}
+
+/// What is said of a write that was held back for what was found in it.
+fn withheld(held: &[Held]) -> Option<Outcome> {
+    let id = held.first()?.note.to_string();
+    let what: Vec<String> = held.iter().map(ToString::to_string).collect();
+    let what = what.join("; ");
+    Some(Outcome::Withheld { id, what })
 }

@@ -14,6 +14,7 @@ use crate::cli::screen::{Mark, Screen, clean};
 use crate::floor::text::shown;
 use crate::memory::note::Kind;
 
+mod acknowledge;
 mod change;
 mod export;
 mod purge;
@@ -95,6 +96,8 @@ pub enum Action {
     Pending(Pending),
     /// Make a draft a note
     Promote(change::One),
+    /// Say that what looks like a secret in a note that is held back is none, and send it
+    Acknowledge(change::One),
     /// Give a draft up
     Reject(change::One),
     /// Correct a note
@@ -133,6 +136,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             let question = "make it a note, which the team gets?";
             return change::one("promote", question, args, context);
         }
+        Some(Action::Acknowledge(args)) => return acknowledge::acknowledge(args, context),
         Some(Action::Reject(args)) => {
             return change::one("reject", "give this draft up?", args, context);
         }
@@ -212,6 +216,15 @@ pub fn render(answer: &Value, whole: bool, screen: Screen) -> String {
         for line in body.lines().filter(|_| whole) {
             let _ = writeln!(text, "  {}", clean(line));
         }
+    }
+    let held = answer.get("withheld").and_then(Value::as_array);
+    for held in held.map_or(&[][..], Vec::as_slice) {
+        let held = clean(held.as_str().unwrap_or_default());
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "held back: {held}; if it is no secret: majordomus notes acknowledge ID"
+        );
     }
     let pending = answer
         .get("unpublished")

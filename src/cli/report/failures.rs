@@ -139,6 +139,7 @@ failures! {
     UNREAD_EDIT = Failed, "nothing was changed: …", "majordomus notes edit ID --body TEXT";
     NO_SUCH_NOTE = Failed, "`…` is no id of a note", "majordomus notes";
     NOT_PURGED = Failed, "nothing was purged: what was typed is not the id", "majordomus notes purge ID --confirm ID";
+    NOT_WITHHELD = Failed, "nothing is held back of the note `…`", "majordomus notes pending";
     NOT_EXPORTED = Failed, "the notes are not exported to `…`: …", "majordomus notes export FOLDER, with one that is not there yet";
     UNREAD_NOTES = Failed, "the notes cannot be read: …", "majordomus doctor";
 

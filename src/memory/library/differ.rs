@@ -24,7 +24,7 @@ pub(super) fn between(
     Ok(found)
 }
 
-type Entries = BTreeMap<BString, (EntryKind, ObjectId)>;
+pub(super) type Entries = BTreeMap<BString, (EntryKind, ObjectId)>;
 
 fn walk(
     objects: &gix_odb::Handle,
@@ -89,7 +89,10 @@ fn step(
     Ok(())
 }
 
-fn entries(objects: &gix_odb::Handle, tree: Option<ObjectId>) -> Result<Entries, LibraryError> {
+pub(super) fn entries(
+    objects: &gix_odb::Handle,
+    tree: Option<ObjectId>,
+) -> Result<Entries, LibraryError> {
     let Some(tree) = tree else {
         return Ok(Entries::new());
     };

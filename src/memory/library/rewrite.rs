@@ -128,8 +128,12 @@ impl Library {
     /// # Errors
     /// Where git does not tell which they are, or cannot pack the rest.
     pub fn scrub(&self, old: ObjectId, new: ObjectId) -> Result<(), LibraryError> {
-        let (old, not_new) = (old.to_string(), format!("^{new}"));
-        let listed = folder::git(&self.folder, &["rev-list", "--objects", &old, &not_new])?;
+        let (old, new) = (old.to_string(), new.to_string());
+        let others = ["--not", &*new, "--all"];
+        let listed = folder::git(
+            &self.folder,
+            &[&["rev-list", "--objects", &*old][..], &others].concat(),
+        )?;
         // Packs lose what no ref leads to; a loose object may be somebody's who is about to commit it.
         folder::git(&self.folder, &["repack", "-a", "-d", "-q"])?;
         for line in listed.lines() {
@@ -142,7 +146,7 @@ impl Library {
         Ok(())
     }
 
-    fn read_commit(&self, id: ObjectId) -> Result<Commit, LibraryError> {
+    pub(super) fn read_commit(&self, id: ObjectId) -> Result<Commit, LibraryError> {
         let mut buffer = Vec::new();
         let commit = self
             .objects

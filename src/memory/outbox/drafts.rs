@@ -45,7 +45,7 @@ impl Outbox {
     pub fn redraft(&mut self, draft: &Kept, bytes: &[u8]) -> Result<bool, OutboxError> {
         self.0.with(|connection| {
             let written = connection.execute(
-                "UPDATE write SET bytes = ?3 WHERE seq = ?1 AND bytes IS ?2 AND state = -1",
+                "UPDATE write SET bytes = ?3, vouched = '' WHERE seq = ?1 AND bytes IS ?2 AND state = -1",
                 params![draft.seq, draft.write.bytes, bytes],
             )?;
             Ok(written == 1)

@@ -53,6 +53,9 @@ impl Team {
         self.commit()?;
         let library = self.open()?;
         let before = library.tip(TRACKING)?;
+        if let Some(tip) = library.tip(REF)? {
+            self.adopt_hands(&library, before, tip)?;
+        }
         let fetched = remote.fetch(until)?;
         let leads_on = match (before, fetched) {
             (None, _) => true,
@@ -88,6 +91,9 @@ impl Team {
                 return Ok(());
             };
             if tracking != Some(tip) {
+                if self.hold_back(&library, tracking, tip)? {
+                    continue;
+                }
                 match remote.push(tip, tracking, until) {
                     Ok(()) => {}
                     Err(RemoteError::Stale) => {
@@ -174,7 +180,7 @@ impl Team {
 
     /// Moves the ref of this machine from `local` to what is not published on top of `base`; `false` where it stands
     /// elsewhere by now.
-    fn apply_again(
+    pub(super) fn apply_again(
         &mut self,
         library: &Library,
         local: Option<ObjectId>,

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use gix_hash::ObjectId;
 use uuid::Uuid;
 
-use super::{REF, SyncError, Team, publish::ATTEMPTS};
+use super::{ASIDE, REF, SyncError, Team, publish::ATTEMPTS};
 use crate::floor::clock;
 use crate::floor::error::Chain;
-use crate::memory::library::{Library, Message, Rewritten};
+use crate::memory::library::{Library, LibraryError, Message, Rewritten};
 use crate::memory::outbox::State;
 use crate::memory::remote::{Deadline, Remote, RemoteError};
 
@@ -36,6 +36,7 @@ impl Team {
             let Some(tip) = library.tip(REF)? else {
                 return Ok(false);
             };
+            purge_aside(&library, id)?;
             let Rewritten { tip: made, again } = library.without(tip, id, &said())?;
             if made == tip {
                 return Ok(self.drop_rows(id)?);
@@ -82,6 +83,19 @@ impl Team {
     fn drop_rows(&mut self, id: Uuid) -> Result<bool, super::TeamError> {
         Ok(self.outbox.purge(id)?)
     }
+}
+
+/// Takes a note out of what was set aside too.
+fn purge_aside(library: &Library, id: Uuid) -> Result<(), LibraryError> {
+    for name in library.below(ASIDE) {
+        if let Some(tip) = library.tip(&name)? {
+            let made = library.without(tip, id, &said())?.tip;
+            if made != tip && library.advance(&name, Some(tip), made)? {
+                scrub(library, tip, made);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What stands where nothing else does.

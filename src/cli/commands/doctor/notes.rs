@@ -1,12 +1,14 @@
 //! The team's notes: whether they can be read, where they may go, and how many are on this machine alone.
 
+use std::path::PathBuf;
+
 use super::finding::Finding;
 use crate::floor::database::Condition;
 use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::memory::consent::{Consent, consent};
 use crate::memory::outbox::Outbox;
-use crate::memory::team::{FOLDER, Team};
+use crate::memory::team::{ASIDE, FOLDER, Team};
 
 /// What the lines are about.
 const CHECK: &str = "notes";
@@ -72,12 +74,39 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
             "majordomus notes share"
         }));
     }
+    findings.extend(withheld(site, file));
     if drafts > 0 {
         let text = match drafts {
             1 => "1 draft waits to be promoted".to_owned(),
             drafts => format!("{drafts} drafts wait to be promoted"),
         };
         findings.push(Finding::note(CHECK, text).hint("majordomus notes pending"));
+    }
+    findings
+}
+
+/// What is not sent because it seems to hold a secret.
+fn withheld(site: &Site, file: PathBuf) -> Vec<Finding> {
+    let held = Team::at(&site.shared_dir(), file).withheld();
+    let held = held.unwrap_or_default();
+    let mut findings: Vec<Finding> = held
+        .iter()
+        .map(|held| {
+            let hint = format!(
+                "majordomus notes acknowledge {}, if it is no secret",
+                held.note
+            );
+            Finding::problem(CHECK, format!("a note is held back: {held}")).hint(hint)
+        })
+        .collect();
+    let folder = site.shared_dir().join(FOLDER);
+    let aside = folder.join(ASIDE).read_dir();
+    if aside.is_ok_and(|mut all| all.next().is_some()) {
+        let text = format!(
+            "commits that were made by hand and held something back are kept under {ASIDE}"
+        );
+        let hint = format!("git --git-dir {} log --all", site.shown(&folder));
+        findings.push(Finding::note(CHECK, text).hint(hint));
     }
     findings
 }

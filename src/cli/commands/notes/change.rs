@@ -95,14 +95,20 @@ pub(super) fn one(action: &str, question: &str, args: &One, context: &Context) -
             .screen
             .print(&super::render(&shown, true, context.screen))?;
     }
-    if !args.yes && !agree::agreed(question, context)? {
-        return Err(failures::NOT_CHANGED.fill(&[]));
-    }
+    agree(question, args, context)?;
     tell(
         &json!({ "action": action, "id": args.id }),
         args.form,
         context,
     )
+}
+
+/// Asks, unless that is answered already.
+pub(super) fn agree(question: &str, args: &One, context: &Context) -> Result<(), Failure> {
+    if args.yes || agree::agreed(question, context)? {
+        return Ok(());
+    }
+    Err(failures::NOT_CHANGED.fill(&[]))
 }
 
 /// Says whose place a note takes.
@@ -155,15 +161,19 @@ fn send(mut asked: Map<String, Value>, version: Value, args: &Edit, context: &Co
 
 fn tell(asked: &Value, form: Json, context: &Context) -> Outcome {
     let answer = errand::run(CHANGE, asked, context)?;
-    if form.json {
-        context.screen.json(&answer)?;
-    } else {
-        let said = answer.pointer("/sync/message").and_then(Value::as_str);
-        context
-            .screen
-            .print(&format!("{}\n", clean(said.unwrap_or_default())))?;
-    }
+    print(&answer, form, context)?;
     Ok(Exit::Done)
+}
+
+/// Prints what came of it.
+pub(super) fn print(answer: &Value, form: Json, context: &Context) -> Result<(), Failure> {
+    if form.json {
+        return context.screen.json(answer);
+    }
+    let said = answer.pointer("/sync/message").and_then(Value::as_str);
+    context
+        .screen
+        .print(&format!("{}\n", clean(said.unwrap_or_default())))
 }
 
 /// Opens a note in a person's editor and sends what they make of it. What they typed outlives every failure.
