@@ -102,9 +102,11 @@ impl Remote {
     /// [`TRACKING`] then stays as it was. A ref that was rewritten is fetched too: whether that is accepted is the caller's.
     ///
     /// # Errors
-    /// Any [`RemoteError`] but `Stale` and `Rejected`.
+    /// Any [`RemoteError`] but `Stale` and `Rejected`. A ref that names no commit is `Damaged`, and not tracked.
     pub fn fetch(&self, until: &Deadline) -> Result<Option<ObjectId>, RemoteError> {
         let lock = self.begin(until)?;
+        let library = self.library()?;
+        let before = library.tip(TRACKING).map_err(|error| ours(&error))?;
         let refspec = format!("+{}:{TRACKING}", self.reference);
         let ran = self.run(&lock, until, |git| {
             git.args(["fetch", "--progress", "--no-tags", "--no-write-fetch-head"])
@@ -112,7 +114,7 @@ impl Remote {
                 .args(["--no-prune", "--refmap=", "--", REMOTE, &refspec]);
         })?;
         if ran.status.success() {
-            return self.library()?.tip(TRACKING).map_err(|error| ours(&error));
+            return commit_or_back(&library, before).map_err(|error| ours(&error))?;
         }
         if !verdict::is_missing(&ran) {
             return Err(verdict::of_fetch(&ran));
@@ -206,6 +208,26 @@ impl Remote {
     fn library(&self) -> Result<Library, RemoteError> {
         Library::open(&self.folder, Kind::Sha1).map_err(|error| ours(&error))
     }
+}
+
+/// The commit that was fetched. Git takes a tag, a tree or a blob too; nothing is built on one, so the ref goes back to
+/// `before`, where a remote that is put right again leads on from.
+fn commit_or_back(
+    library: &Library,
+    before: Option<ObjectId>,
+) -> Result<Result<Option<ObjectId>, RemoteError>, LibraryError> {
+    let Some(tip) = library.tip(TRACKING)? else {
+        return Ok(Ok(None));
+    };
+    if library.is_commit(tip)? {
+        return Ok(Ok(Some(tip)));
+    }
+    match before {
+        Some(before) if before != tip => library.advance(TRACKING, Some(tip), before)?,
+        _ => library.remove(TRACKING, tip)?,
+    };
+    let what = format!("its ref of the notes names {tip}, which is no commit");
+    Ok(Err(RemoteError::Damaged(what)))
 }
 
 /// What our own repository refused.

@@ -61,6 +61,7 @@ mod scopes;
 mod security;
 mod serve;
 mod similar;
+mod spoiled;
 mod squatted;
 mod stalled;
 mod storm;

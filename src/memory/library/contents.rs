@@ -101,6 +101,15 @@ impl Library {
         Ok(())
     }
 
+    /// Whether an object is here and is a commit.
+    ///
+    /// # Errors
+    /// Where it is damaged.
+    pub fn is_commit(&self, id: ObjectId) -> Result<bool, LibraryError> {
+        let header = self.objects.try_header(&id).map_err(LibraryError::read)?;
+        Ok(header.is_some_and(|header| header.kind == gix_object::Kind::Commit))
+    }
+
     /// The bytes of the note at `path` in a commit; `None` where there is none that may be read.
     ///
     /// # Errors
