@@ -63,6 +63,7 @@ mod serve;
 mod similar;
 mod squatted;
 mod stalled;
+mod stores;
 mod storm;
 mod support;
 mod surroundings;
