@@ -18,3 +18,4 @@ pub mod link;
 pub mod mcp;
 pub mod memory;
 pub mod registry;
+pub mod stores;

@@ -85,6 +85,9 @@ _majordomus() {
             majordomus,stop)
                 cmd="majordomus__subcmd__stop"
                 ;;
+            majordomus,store)
+                cmd="majordomus__subcmd__store"
+                ;;
             majordomus,sync)
                 cmd="majordomus__subcmd__sync"
                 ;;
@@ -160,6 +163,9 @@ _majordomus() {
             majordomus__subcmd__help,stop)
                 cmd="majordomus__subcmd__help__subcmd__stop"
                 ;;
+            majordomus__subcmd__help,store)
+                cmd="majordomus__subcmd__help__subcmd__store"
+                ;;
             majordomus__subcmd__help,sync)
                 cmd="majordomus__subcmd__help__subcmd__sync"
                 ;;
@@ -210,6 +216,27 @@ _majordomus() {
                 ;;
             majordomus__subcmd__help__subcmd__notes,trust)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
+                ;;
+            majordomus__subcmd__help__subcmd__store,disable)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__disable"
+                ;;
+            majordomus__subcmd__help__subcmd__store,enable)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__enable"
+                ;;
+            majordomus__subcmd__help__subcmd__store,export)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__export"
+                ;;
+            majordomus__subcmd__help__subcmd__store,import)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__import"
+                ;;
+            majordomus__subcmd__help__subcmd__store,status)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__status"
+                ;;
+            majordomus__subcmd__help__subcmd__store,sync)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__sync"
+                ;;
+            majordomus__subcmd__help__subcmd__store,verify)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__verify"
                 ;;
             majordomus__subcmd__hooks,help)
                 cmd="majordomus__subcmd__hooks__subcmd__help"
@@ -313,6 +340,54 @@ _majordomus() {
             majordomus__subcmd__notes__subcmd__help,trust)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__trust"
                 ;;
+            majordomus__subcmd__store,disable)
+                cmd="majordomus__subcmd__store__subcmd__disable"
+                ;;
+            majordomus__subcmd__store,enable)
+                cmd="majordomus__subcmd__store__subcmd__enable"
+                ;;
+            majordomus__subcmd__store,export)
+                cmd="majordomus__subcmd__store__subcmd__export"
+                ;;
+            majordomus__subcmd__store,help)
+                cmd="majordomus__subcmd__store__subcmd__help"
+                ;;
+            majordomus__subcmd__store,import)
+                cmd="majordomus__subcmd__store__subcmd__import"
+                ;;
+            majordomus__subcmd__store,status)
+                cmd="majordomus__subcmd__store__subcmd__status"
+                ;;
+            majordomus__subcmd__store,sync)
+                cmd="majordomus__subcmd__store__subcmd__sync"
+                ;;
+            majordomus__subcmd__store,verify)
+                cmd="majordomus__subcmd__store__subcmd__verify"
+                ;;
+            majordomus__subcmd__store__subcmd__help,disable)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__disable"
+                ;;
+            majordomus__subcmd__store__subcmd__help,enable)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__enable"
+                ;;
+            majordomus__subcmd__store__subcmd__help,export)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__export"
+                ;;
+            majordomus__subcmd__store__subcmd__help,help)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__help"
+                ;;
+            majordomus__subcmd__store__subcmd__help,import)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__import"
+                ;;
+            majordomus__subcmd__store__subcmd__help,status)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__status"
+                ;;
+            majordomus__subcmd__store__subcmd__help,sync)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__sync"
+                ;;
+            majordomus__subcmd__store__subcmd__help,verify)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__verify"
+                ;;
             *)
                 ;;
         esac
@@ -320,7 +395,7 @@ _majordomus() {
 
     case "${cmd}" in
         majordomus)
-            opts="-h -V --repo --help --version mcp serve init hooks demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
+            opts="-h -V --repo --help --version mcp serve init hooks demo doctor logs bug-report status stop peers announce remember recall notes sync store capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -516,7 +591,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help)
-            opts="mcp serve init hooks demo doctor logs bug-report status stop peers announce remember recall notes sync capabilities describe call open generate validate completions man help"
+            opts="mcp serve init hooks demo doctor logs bug-report status stop peers announce remember recall notes sync store capabilities describe call open generate validate completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1050,6 +1125,118 @@ _majordomus() {
         majordomus__subcmd__help__subcmd__stop)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store)
+            opts="enable disable export import sync status verify"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__disable)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__enable)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1952,6 +2139,276 @@ _majordomus() {
         majordomus__subcmd__stop)
             opts="-h -V --all --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store)
+            opts="-h -V --json --repo --help --version enable disable export import sync status verify help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__disable)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__enable)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__export)
+            opts="-h -V --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help)
+            opts="enable disable export import sync status verify help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__disable)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__enable)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__export)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__import)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__verify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__import)
+            opts="-h -V --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__status)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__sync)
+            opts="-h -V --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__verify)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use super::commands::{
     announce, bug_report, call, capabilities, completions, demo, describe, doctor, generate, hooks,
-    init, logs, man, mcp, notes, open, peers, recall, remember, serve, status, stop, sync,
+    init, logs, man, mcp, notes, open, peers, recall, remember, serve, status, stop, store, sync,
     validate,
 };
 use super::context::Context;
@@ -75,6 +75,8 @@ pub enum Command {
     Notes(notes::Args),
     /// Take in what the team has written down, and send what it does not have yet
     Sync(sync::Args),
+    /// Merge the stores of mnemon, an agent's memory, across your machines
+    Store(store::Args),
     /// List everything the server can do
     Capabilities(capabilities::Args),
     /// Show one capability: schemas, names, examples
@@ -123,6 +125,7 @@ impl Command {
             Self::Recall(args) => recall::run(args, context),
             Self::Notes(args) => notes::run(args, context),
             Self::Sync(args) => sync::run(args, context),
+            Self::Store(args) => store::run(args, context),
             Self::Capabilities(args) => capabilities::run(args, context),
             Self::Describe(args) => describe::run(args, context),
             Self::Call(args) => call::run(args, context),

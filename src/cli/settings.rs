@@ -47,6 +47,17 @@ const PATH: &str = "PATH";
 /// The person's folder.
 const HOME: &str = "HOME";
 
+/// mnemon's folder.
+const MNEMON_DATA_DIR: &str = "MNEMON_DATA_DIR";
+/// The folder that carries stores.
+const MNEMON_SYNC_DIR: &str = "MNEMON_SYNC_DIR";
+/// What this machine is called.
+const MNEMON_SYNC_HOST: &str = "MNEMON_SYNC_HOST";
+/// Claude Code's settings.
+const CLAUDE_SETTINGS: &str = "CLAUDE_SETTINGS";
+/// Where programs keep their state.
+const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
+
 /// Who meets the team's notes for this client.
 pub const SYNC: &str = crate::clients::hooks::VARIABLE;
 /// The same, as an earlier system calls it.
@@ -150,6 +161,36 @@ pub const VARIABLES: &[Variable] = &[
         effect: "a client that has a folder below it is in use, for `init` and `doctor`",
         default: "a client is in use that `PATH` names or that has a file in the checkout",
     },
+    Variable {
+        name: MNEMON_DATA_DIR,
+        reader: Reader::Executable,
+        effect: "the folder of mnemon, with its stores below `data`, for `store`",
+        default: "`~/.mnemon`",
+    },
+    Variable {
+        name: MNEMON_SYNC_DIR,
+        reader: Reader::Executable,
+        effect: "the folder that `store enable` agrees to, which something else carries to your other machines",
+        default: "`sync` in mnemon's folder",
+    },
+    Variable {
+        name: MNEMON_SYNC_HOST,
+        reader: Reader::Executable,
+        effect: "what `store` calls this machine to the others; a label only",
+        default: "the host's name",
+    },
+    Variable {
+        name: CLAUDE_SETTINGS,
+        reader: Reader::Executable,
+        effect: "where `store enable` looks for the hooks of mnemon-sync, beside which it merges nothing",
+        default: "`~/.claude/settings.json`",
+    },
+    Variable {
+        name: XDG_STATE_HOME,
+        reader: Reader::Executable,
+        effect: "`store` keeps its shadows in `majordomus` below it",
+        default: "`~/.local/state`",
+    },
 ];
 
 /// What the environment says.
@@ -171,6 +212,16 @@ pub struct Settings {
     pub home: Option<PathBuf>,
     /// Whether this client's own hooks meet the team's notes.
     pub hooked: bool,
+    /// mnemon's folder.
+    pub mnemon: Option<PathBuf>,
+    /// The folder that carries stores.
+    pub sync_dir: Option<PathBuf>,
+    /// What this machine is called.
+    pub sync_host: Option<String>,
+    /// Claude Code's settings.
+    pub claude_settings: Option<PathBuf>,
+    /// Where programs keep their state.
+    pub state_home: Option<PathBuf>,
 }
 
 impl Settings {
@@ -193,6 +244,11 @@ impl Settings {
                 || get(WAYLAND_DISPLAY).is_some(),
             path: folders(get(PATH)),
             home: get(HOME).map(PathBuf::from),
+            mnemon: get(MNEMON_DATA_DIR).map(PathBuf::from),
+            sync_dir: get(MNEMON_SYNC_DIR).map(PathBuf::from),
+            sync_host: get(MNEMON_SYNC_HOST).and_then(|value| value.into_string().ok()),
+            claude_settings: get(CLAUDE_SETTINGS).map(PathBuf::from),
+            state_home: get(XDG_STATE_HOME).map(PathBuf::from),
             hooked: {
                 let (ours, theirs) = (get(SYNC), get(COMMONWEALTH_SYNC));
                 ours.or(theirs)

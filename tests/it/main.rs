@@ -64,6 +64,7 @@ mod similar;
 mod spoiled;
 mod squatted;
 mod stalled;
+mod stores;
 mod storm;
 mod support;
 mod surroundings;

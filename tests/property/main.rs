@@ -3,4 +3,5 @@
 mod collisions;
 mod notes;
 mod schemas;
+mod stores;
 mod words;

@@ -29,6 +29,10 @@ mod support;
 
 mod load;
 
+#[path = "../property/stores/simulation.rs"]
+#[expect(dead_code, reason = "the mutations are for the properties")]
+mod simulation;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -176,6 +180,20 @@ const SCENARIOS: &[Scenario] = &[
                 faults.round(round);
             }
             faults.close()
+        },
+    },
+    Scenario {
+        name: "stores",
+        promise: "two to five devices merge stores with skewed clocks, loss, repetition, deaths and restored backups: equal registers, exact counts, no forget lost",
+        short: 1000,
+        run: |&Asked { rounds, .. }, seed| {
+            for round in 0..rounds {
+                let own = seed.wrapping_add(round as u64);
+                if let Err(broken) = simulation::round(own, None) {
+                    panic!("round {round}: {broken}");
+                }
+            }
+            format!("{rounds} schedules converged")
         },
     },
     Scenario {

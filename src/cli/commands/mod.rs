@@ -22,5 +22,6 @@ pub mod remember;
 pub mod serve;
 pub mod status;
 pub mod stop;
+pub mod store;
 pub mod sync;
 pub mod validate;

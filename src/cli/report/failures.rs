@@ -143,6 +143,19 @@ failures! {
     NOT_EXPORTED = Failed, "the notes are not exported to `…`: …", "majordomus notes export FOLDER, with one that is not there yet";
     UNREAD_NOTES = Failed, "the notes cannot be read: …", "majordomus doctor";
 
+    // `store`.
+    NO_HOME = Failed, "nobody's folder is known: HOME is not set", "HOME=PATH majordomus store";
+    NO_STORE_NAME = Usage, "`…` is no name of a store", "ls ~/.mnemon/data";
+    STORE_OFF = Failed, "the store `…` is not enabled on this machine", "majordomus store enable STORE";
+    STORE_BUSY = Failed, "the store `…` is being merged by another process", "the same command again";
+    NO_STORE = Failed, "there is no store `…`", "majordomus store import STORE, which makes it of what the folder has";
+    STORE_FOLDER = Usage, "the folder … is, contains or lies in the folder of the stores", "MNEMON_SYNC_DIR=PATH majordomus store enable STORE";
+    FOREIGN_STORE_HOOKS = Failed, "the hooks of mnemon-sync are installed in …", "mnemon-sync uninstall-hooks";
+    STRANGE_STORE = Failed, "… …", "ls -l PATH";
+    UNUSABLE_STORE_FILE = Failed, "cannot use …: …", "ls -ld PATH";
+    STORE_SQLITE = Failed, "SQLite failed on the …: …", "majordomus store verify";
+    DAMAGED_SHADOW = Failed, "the shadow of the store is damaged: …", "majordomus store status";
+
     // `demo`.
     NO_PLAYGROUND = Failed, "there is no folder to play in: …", "TMPDIR=PATH majordomus demo";
     BAD_PLAYGROUND = Failed, "the folder to play in cannot be used: …", "TMPDIR=PATH majordomus demo";

@@ -8,7 +8,7 @@ use super::source::Source;
 use super::{entries, none_of, root, rust_files, text};
 
 /// Packages in `Cargo.lock`. Every one is compiled by everybody: a higher number is a decision, made here.
-const MOST_PACKAGES: usize = 295;
+const MOST_PACKAGES: usize = 299;
 
 /// The first cells of a table's rows below the heading `## HEADING`.
 fn rows(document: &str, heading: &str) -> Vec<Vec<String>> {

@@ -14,6 +14,7 @@ const ORDER: &[&str] = &[
     "board",
     "registry",
     "memory",
+    "stores",
     "clients",
     "lease",
     "link",

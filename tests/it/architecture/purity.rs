@@ -75,6 +75,10 @@ const WAITERS: &[(&str, &str)] = &[
         "the deadline of a connection that does not move",
     ),
     (
+        "src/stores/apply.rs",
+        "after a batch, until the store's own program has had its turn",
+    ),
+    (
         "src/memory/remote/lock.rs",
         "while another process publishes, until a call's deadline",
     ),
@@ -130,6 +134,11 @@ const PURE: &[&str] = &[
     "src/lease/election.rs",
     "src/lease/election/",
     "src/link/",
+    "src/stores/clock.rs",
+    "src/stores/instant.rs",
+    "src/stores/merge.rs",
+    "src/stores/observe.rs",
+    "src/stores/registers.rs",
     "src/floor/jsonrpc.rs",
     "src/floor/jsonrpc/",
 ];

@@ -19,6 +19,7 @@ pub(crate) mod host;
 pub(crate) mod http;
 pub(crate) mod inbox;
 pub(crate) mod launch;
+pub(crate) mod mnemon;
 pub(crate) mod network;
 pub(crate) mod preload;
 pub(crate) mod random;

@@ -1,0 +1,299 @@
+//! `majordomus store`: mnemon's memory, merged across one person's machines.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::cli::arguments::Json;
+use crate::cli::context::Context;
+use crate::cli::report::{Exit, Failure, Outcome, failures};
+use crate::cli::screen::clean;
+use crate::floor::clock::now_ms;
+use crate::stores::error::StoreError;
+use crate::stores::place::{Place, Surroundings};
+use crate::stores::session::{Plan, Report, Session};
+use crate::stores::status::{Status, status};
+
+/// What may be typed.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    /// What else to do
+    #[command(subcommand)]
+    pub action: Option<Action>,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// One store.
+#[derive(Debug, clap::Args)]
+pub struct One {
+    /// The store's name
+    #[arg(value_name = "STORE")]
+    pub store: String,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// One store, or all that are enabled.
+#[derive(Debug, clap::Args)]
+pub struct Chosen {
+    /// The store's name; all that are enabled here without one
+    #[arg(value_name = "STORE")]
+    pub store: Option<String>,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// The same, where something is done.
+#[derive(Debug, clap::Args)]
+pub struct Doing {
+    /// Which
+    #[command(flatten)]
+    pub which: Chosen,
+
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// What is done with stores.
+#[derive(Debug, clap::Subcommand)]
+pub enum Action {
+    /// Agree that a store of this machine is merged through the folder
+    Enable(One),
+    /// Take that back; nothing is removed
+    Disable(One),
+    /// Write what is new here into the folder
+    Export(Doing),
+    /// Merge what the folder has into the store
+    Import(Doing),
+    /// Import, then export
+    Sync(Doing),
+    /// Say what is known of the stores that are enabled here
+    Status(Chosen),
+    /// Compare each store with its registers, change nothing, and print the digest that other machines print too
+    Verify(Chosen),
+}
+
+/// Does what is asked of the stores of this machine.
+///
+/// # Errors
+/// Where a store is not enabled, somebody else merges it, or a file cannot be used.
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let around = surroundings(context)?;
+    match &args.action {
+        None => told(None, args.form, context, &around),
+        Some(Action::Status(some)) => told(some.store.as_deref(), some.form, context, &around),
+        Some(Action::Verify(some)) => verify(some, context, &around),
+        Some(Action::Enable(one)) => {
+            let place = around.place(&one.store)?;
+            let folder = around.enable(&place)?;
+            let answer = json!({ "store": one.store, "enabled": true, "folder": folder.display().to_string() });
+            let text = format!(
+                "the store {} is merged through {}\n",
+                one.store,
+                folder.display()
+            );
+            print(&answer, &text, one.form, context)
+        }
+        Some(Action::Disable(one)) => {
+            around.place(&one.store)?.disable()?;
+            let answer = json!({ "store": one.store, "enabled": false });
+            let text = format!("the store {} is not merged any more\n", one.store);
+            print(&answer, &text, one.form, context)
+        }
+        Some(Action::Export(doing)) => merge(doing, (false, true), context, &around),
+        Some(Action::Import(doing)) => merge(doing, (true, false), context, &around),
+        Some(Action::Sync(doing)) => merge(doing, (true, true), context, &around),
+    }
+}
+
+fn surroundings(context: &Context) -> Result<Surroundings, Failure> {
+    let settings = &context.settings;
+    let home = settings
+        .home
+        .clone()
+        .ok_or_else(|| failures::NO_HOME.fill(&[]))?;
+    let mnemon = settings
+        .mnemon
+        .clone()
+        .unwrap_or_else(|| home.join(".mnemon"));
+    let state = settings
+        .state_home
+        .clone()
+        .unwrap_or_else(|| home.join(".local/state"));
+    let host = || {
+        nix::unistd::gethostname()
+            .ok()
+            .and_then(|name| name.into_string().ok())
+    };
+    Ok(Surroundings {
+        state: state.join("majordomus"),
+        folder: settings
+            .sync_dir
+            .clone()
+            .unwrap_or_else(|| mnemon.join("sync")),
+        mnemon,
+        label: settings.sync_host.clone().or_else(host).unwrap_or_default(),
+        claude_settings: settings
+            .claude_settings
+            .clone()
+            .unwrap_or_else(|| home.join(".claude/settings.json")),
+    })
+}
+
+fn chosen(name: Option<&str>, around: &Surroundings) -> Result<Vec<Place>, Failure> {
+    match name {
+        Some(name) => Ok(vec![around.place(name)?]),
+        None => Ok(around.enabled()),
+    }
+}
+
+fn print(answer: &Value, text: &str, form: Json, context: &Context) -> Outcome {
+    if form.json {
+        context.screen.json(answer)?;
+    } else {
+        context.screen.print(&clean_lines(text))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Other people's words cannot move the cursor, and lines stay lines.
+fn clean_lines(text: &str) -> String {
+    text.lines()
+        .fold(String::new(), |all, line| all + &clean(line) + "\n")
+}
+
+fn merge(
+    doing: &Doing,
+    (import, export): (bool, bool),
+    context: &Context,
+    around: &Surroundings,
+) -> Outcome {
+    let plan = Plan {
+        import,
+        export,
+        dry_run: doing.dry_run,
+        now_ms: now_ms(),
+    };
+    let mut reports = Vec::new();
+    for place in chosen(doing.which.store.as_deref(), around)? {
+        reports.push(Session::open(&place)?.run(plan)?);
+    }
+    let text = if reports.is_empty() {
+        NOTHING.to_owned()
+    } else {
+        reports
+            .iter()
+            .map(|report| sentence(report, doing.dry_run))
+            .collect()
+    };
+    let in_trouble = reports.iter().any(|report| !report.troubles.is_empty());
+    print(
+        &json!({ "dry_run": doing.dry_run, "stores": reports }),
+        &text,
+        doing.which.form,
+        context,
+    )?;
+    Ok(if in_trouble { Exit::Failed } else { Exit::Done })
+}
+
+const NOTHING: &str = "no store is enabled on this machine (majordomus store enable STORE)\n";
+
+fn sentence(report: &Report, dry_run: bool) -> String {
+    let would = if dry_run { " (nothing was done)" } else { "" };
+    let mut text = format!(
+        "{}: {} changed here, {} taken in, {} written, {} sent{would}\n",
+        report.store, report.changed_here, report.taken_in, report.written, report.sent
+    );
+    if report.restored {
+        let _ = writeln!(
+            text,
+            "  a backup stands in its place: what differs there is no edit"
+        );
+    }
+    for trouble in &report.troubles {
+        let _ = writeln!(text, "  {trouble}");
+    }
+    text
+}
+
+fn told(name: Option<&str>, form: Json, context: &Context, around: &Surroundings) -> Outcome {
+    let places = chosen(name, around)?;
+    let all = places
+        .iter()
+        .map(status)
+        .collect::<Result<Vec<Status>, _>>()?;
+    let mut text = String::new();
+    for one in &all {
+        let _ = writeln!(
+            text,
+            "{}: {} insights, {} edges; {} to send, {} waiting; {}",
+            one.store, one.insights, one.edges, one.unsent, one.waiting, one.folder
+        );
+        for peer in &one.peers {
+            let _ = writeln!(text, "  {} ({})", peer.label, peer.device);
+        }
+        for trouble in &one.troubles {
+            let _ = writeln!(text, "  {trouble}");
+        }
+    }
+    if all.is_empty() {
+        NOTHING.clone_into(&mut text);
+    }
+    print(&json!({ "stores": all }), &text, form, context)
+}
+
+fn verify(some: &Chosen, context: &Context, around: &Surroundings) -> Outcome {
+    let plan = Plan {
+        import: false,
+        export: false,
+        dry_run: true,
+        now_ms: now_ms(),
+    };
+    let (mut found, mut text, mut is_same) = (Vec::new(), String::new(), true);
+    for place in chosen(some.store.as_deref(), around)? {
+        let report = Session::open(&place)?.run(plan)?;
+        let known = status(&place)?;
+        is_same &= report.changed_here == 0 && report.troubles.is_empty();
+        let _ = writeln!(
+            text,
+            "{}: {} differ from the registers; {}",
+            place.name, report.changed_here, known.digest
+        );
+        found.push(
+            json!({ "store": place.name, "differ": report.changed_here, "waiting": known.waiting,
+            "digest": known.digest, "troubles": report.troubles }),
+        );
+    }
+    if found.is_empty() {
+        NOTHING.clone_into(&mut text);
+    }
+    print(&json!({ "stores": found }), &text, some.form, context)?;
+    Ok(if is_same { Exit::Done } else { Exit::Failed })
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let kind = match &error {
+            StoreError::Name(_) => failures::NO_STORE_NAME,
+            StoreError::Off(_) => failures::STORE_OFF,
+            StoreError::Busy(_) => failures::STORE_BUSY,
+            StoreError::Absent(_) => failures::NO_STORE,
+            StoreError::Folder(_) => failures::STORE_FOLDER,
+            StoreError::ForeignHooks(_) => failures::FOREIGN_STORE_HOOKS,
+            StoreError::Strange { .. } => failures::STRANGE_STORE,
+            StoreError::Io { .. } => failures::UNUSABLE_STORE_FILE,
+            StoreError::Sqlite { .. } => failures::STORE_SQLITE,
+            StoreError::Damaged(_) => failures::DAMAGED_SHADOW,
+        };
+        kind.told(&error)
+    }
+}

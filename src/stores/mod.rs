@@ -1,0 +1,27 @@
+//! The stores of mnemon, an agent's memory, merged across machines with nothing lost (ADR 0023).
+//!
+//! *Store*: one SQLite file that mnemon writes and that we never alter. *Row*: one insight as it stands there. *Register*:
+//! a value with the stamp of who set it when. *Shadow*: what we last saw of a store, and its registers, in a file of our
+//! own. *Segment*: an immutable file of registers, which something else carries to the other machines.
+//!
+//! The story of one [`session`]: [`schema`] reads the store, [`observe`] finds what differs from what [`shadow`] has seen
+//! of it, and stamps it by [`clock`]; the registers of other machines, read from [`segments`], are joined by [`merge`] in
+//! whatever order they come; [`observe::materialise`] says what each row should be, and [`apply`] writes it in short
+//! batches. What is new here becomes a segment. The merge is pure, and a simulation runs it.
+//!
+//! What is absent: git, a timer, and a store that nobody enabled ([`place`]).
+
+pub mod apply;
+pub mod clock;
+pub mod error;
+mod folder;
+pub mod instant;
+pub mod merge;
+pub mod observe;
+pub mod place;
+pub mod registers;
+pub mod schema;
+pub mod segments;
+pub mod session;
+pub mod shadow;
+pub mod status;

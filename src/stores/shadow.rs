@@ -1,0 +1,323 @@
+//! The shadow of a store: its registers, what was last seen of it, and what is still to be written and sent.
+//!
+//! | column | what it holds |
+//! |---|---|
+//! | `known` | the register, as JSON |
+//! | `seen` | what was last seen of it in the store, or written to it; NULL where nothing stands there |
+//! | `next` | what the batch that is being written makes of it; empty text where it takes it away |
+//! | `pending` | whether the store may not have what the registers say |
+//! | `unsent` | whether the folder may not have it |
+//! | `trouble` | why the store did not take it |
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::de::DeserializeOwned;
+
+use super::clock::{Clock, Device};
+use super::error::StoreError;
+use super::registers::Ends;
+use crate::floor::hex;
+
+const SCHEMA: &str = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS insight(id TEXT PRIMARY KEY, known TEXT NOT NULL, seen TEXT, next TEXT,
+  pending INTEGER NOT NULL, unsent INTEGER NOT NULL, trouble TEXT);
+CREATE TABLE IF NOT EXISTS edge(source TEXT, target TEXT, kind TEXT, known TEXT NOT NULL, seen TEXT, next TEXT,
+  pending INTEGER NOT NULL, unsent INTEGER NOT NULL, trouble TEXT, PRIMARY KEY(source, target, kind));
+CREATE INDEX IF NOT EXISTS edge_target ON edge(target);
+CREATE INDEX IF NOT EXISTS insight_pending ON insight(pending) WHERE pending;
+CREATE INDEX IF NOT EXISTS insight_unsent ON insight(unsent) WHERE unsent;
+CREATE INDEX IF NOT EXISTS edge_pending ON edge(pending) WHERE pending;
+CREATE INDEX IF NOT EXISTS edge_unsent ON edge(unsent) WHERE unsent;
+CREATE TABLE IF NOT EXISTS segment(device TEXT, name TEXT, PRIMARY KEY(device, name)) WITHOUT ROWID;";
+
+/// What is known of one thing, and what was seen of it.
+#[derive(Debug)]
+pub struct Entry<K, S> {
+    /// The register.
+    pub known: K,
+    /// What was last seen or written.
+    pub seen: Option<S>,
+}
+
+/// The shadow, open.
+#[derive(Debug)]
+pub struct Shadow {
+    pub(super) db: Connection,
+}
+
+/// `n` random bytes in hexadecimal.
+fn random<const N: usize>() -> Result<String, StoreError> {
+    let mut bytes = [0; N];
+    let filled = getrandom::fill(&mut bytes).map_err(std::io::Error::other);
+    filled.map_err(StoreError::io(Path::new("the system's random numbers")))?;
+    Ok(hex::encode(&bytes))
+}
+
+impl Shadow {
+    /// Opens it, or makes it, with a device id of its own.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        let path = folder.join("shadow.db");
+        let open = || -> rusqlite::Result<Connection> {
+            let db = Connection::open(&path)?;
+            db.busy_timeout(std::time::Duration::from_secs(2))?;
+            db.execute_batch(SCHEMA)?;
+            Ok(db)
+        };
+        let shadow = Self {
+            db: open().map_err(StoreError::shadow)?,
+        };
+        if shadow.meta("device")?.is_none() {
+            shadow.begin_again()?;
+        }
+        Ok(shadow)
+    }
+
+    /// Becomes another device: a copy of a machine may not go on under its id.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn begin_again(&self) -> Result<(), StoreError> {
+        self.set("incarnation", &random::<8>()?)?;
+        self.set("device", &random::<16>()?)?;
+        self.set("number", "0")?;
+        // The numbers of batches are a device.
+        self.set("batch", "0")?;
+        self.all_unsent()
+    }
+
+    /// Marks everything as not sent yet.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn all_unsent(&self) -> Result<(), StoreError> {
+        self.run("UPDATE insight SET unsent=1; UPDATE edge SET unsent=1;")
+    }
+
+    /// Runs statements without values.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn run(&self, statements: &str) -> Result<(), StoreError> {
+        self.db
+            .execute_batch(statements)
+            .map_err(StoreError::shadow)
+    }
+
+    /// A word by its key.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let found = self
+            .db
+            .query_row("SELECT value FROM meta WHERE key=?", [key], |row| {
+                row.get(0)
+            });
+        found.optional().map_err(StoreError::shadow)
+    }
+
+    /// The same, as a number; 0 where there is none.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn number(&self, key: &str) -> Result<u64, StoreError> {
+        Ok(self
+            .meta(key)?
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0))
+    }
+
+    /// Sets a word.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "words and numbers are given as they come"
+    )]
+    pub fn set(&self, key: &str, value: impl ToString) -> Result<(), StoreError> {
+        let set = self.db.execute(
+            "INSERT OR REPLACE INTO meta VALUES(?,?)",
+            params![key, value.to_string()],
+        );
+        set.map(drop).map_err(StoreError::shadow)
+    }
+
+    /// This shadow's clock.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn clock(&self) -> Result<Clock, StoreError> {
+        let device = self.meta("device")?.and_then(|text| Device::parse(&text));
+        Ok(Clock {
+            device: device.unwrap_or(Device([0; 16])),
+            ms: self.number("clock_ms")?,
+            count: u32::try_from(self.number("clock_count")?).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Keeps the clock.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn keep_clock(&self, clock: &Clock) -> Result<(), StoreError> {
+        self.set("clock_ms", clock.ms)?;
+        self.set("clock_count", clock.count)
+    }
+
+    /// How many rows a condition on `table` finds.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn count(&self, table_and_condition: &str) -> Result<u64, StoreError> {
+        let count = format!("SELECT count(*) FROM {table_and_condition}");
+        self.db
+            .query_row(&count, [], |row| row.get(0))
+            .map_err(StoreError::shadow)
+    }
+
+    /// What is known and seen of an insight.
+    ///
+    /// # Errors
+    /// What SQLite said, or a register that cannot be read.
+    pub fn insight<K: DeserializeOwned, S: DeserializeOwned>(
+        &self,
+        id: &str,
+    ) -> Result<Option<Entry<K, S>>, StoreError> {
+        let mut statement = self
+            .db
+            .prepare_cached("SELECT known, seen FROM insight WHERE id=?")
+            .map_err(StoreError::shadow)?;
+        let found = statement
+            .query_row([id], two)
+            .optional()
+            .map_err(StoreError::shadow)?;
+        found.map(entry).transpose()
+    }
+
+    /// What is known and seen of an edge.
+    ///
+    /// # Errors
+    /// What SQLite said, or a register that cannot be read.
+    pub fn edge<K: DeserializeOwned, S: DeserializeOwned>(
+        &self,
+        ends: &Ends,
+    ) -> Result<Option<Entry<K, S>>, StoreError> {
+        let select = "SELECT known, seen FROM edge WHERE source=? AND target=? AND kind=?";
+        let mut statement = self.db.prepare_cached(select).map_err(StoreError::shadow)?;
+        let found = statement.query_row(params![ends.source, ends.target, ends.kind], two);
+        found
+            .optional()
+            .map_err(StoreError::shadow)?
+            .map(entry)
+            .transpose()
+    }
+
+    /// Keeps what is known and seen of an insight; a change of its register is to be sent.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn keep_insight(
+        &self,
+        id: &str,
+        known: &str,
+        seen: Option<&str>,
+        mark: Mark,
+    ) -> Result<(), StoreError> {
+        let keep = "INSERT INTO insight(id, known, seen, pending, unsent) VALUES(?1,?2,?3,?4,?5)
+            ON CONFLICT(id) DO UPDATE SET known=?2, seen=?3, pending=pending OR ?4, unsent=unsent OR ?5";
+        let mut statement = self.db.prepare_cached(keep).map_err(StoreError::shadow)?;
+        let kept = statement.execute(params![id, known, seen, mark.pending, mark.unsent]);
+        kept.map_err(StoreError::shadow)?;
+        if mark.pending {
+            let touch = "UPDATE edge SET pending=1 WHERE source=?1 OR target=?1";
+            let mut statement = self.db.prepare_cached(touch).map_err(StoreError::shadow)?;
+            statement.execute([id]).map_err(StoreError::shadow)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what is known and seen of an edge.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn keep_edge(
+        &self,
+        ends: &Ends,
+        known: &str,
+        seen: Option<&str>,
+        mark: Mark,
+    ) -> Result<(), StoreError> {
+        let keep = "INSERT INTO edge(source, target, kind, known, seen, pending, unsent) VALUES(?1,?2,?3,?4,?5,?6,?7)
+            ON CONFLICT(source, target, kind) DO UPDATE SET known=?4, seen=?5, pending=pending OR ?6, unsent=unsent OR ?7";
+        let mut statement = self.db.prepare_cached(keep).map_err(StoreError::shadow)?;
+        let values = params![
+            ends.source,
+            ends.target,
+            ends.kind,
+            known,
+            seen,
+            mark.pending,
+            mark.unsent
+        ];
+        statement
+            .execute(values)
+            .map(drop)
+            .map_err(StoreError::shadow)
+    }
+
+    /// Says what became of a batch that was about to be written when somebody died, by the number that the store has.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn settle(&self, batch_of_store: u64) -> Result<(), StoreError> {
+        if self.number("intent")? == 0 {
+            return Ok(());
+        }
+        let is_written = self.number("intent")? == batch_of_store;
+        for table in ["insight", "edge"] {
+            if is_written {
+                self.run(&format!(
+                    "UPDATE {table} SET seen=nullif(next,''), pending=0, trouble=NULL WHERE next IS NOT NULL"
+                ))?;
+            }
+            self.run(&format!(
+                "UPDATE {table} SET next=NULL WHERE next IS NOT NULL"
+            ))?;
+        }
+        if is_written {
+            self.set("batch", batch_of_store)?;
+        }
+        self.set("intent", 0)
+    }
+}
+
+/// What is still to be done with something.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark {
+    /// The store may not have it.
+    pub pending: bool,
+    /// The folder may not have it.
+    pub unsent: bool,
+}
+
+fn two(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, Option<String>)> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+fn entry<K: DeserializeOwned, S: DeserializeOwned>(
+    found: (String, Option<String>),
+) -> Result<Entry<K, S>, StoreError> {
+    Ok(Entry {
+        known: serde_json::from_str(&found.0)?,
+        seen: found
+            .1
+            .map(|seen| serde_json::from_str(&seen))
+            .transpose()?,
+    })
+}
