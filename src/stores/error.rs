@@ -43,7 +43,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// SQLite failed.
-    #[error("SQLite failed on the {whose}")]
+    #[error("the {whose} failed in SQLite")]
     Sqlite {
         /// Whose file it was.
         whose: &'static str,

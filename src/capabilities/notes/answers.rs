@@ -27,8 +27,7 @@ pub(super) struct Remembered {
     path: String,
     /// Who can see it.
     sync: Sync,
-    /// Notes in force that say nearly the same. This one is saved all the same; one that names them in `supersedes` takes
-    /// their place.
+    /// Notes in force that say nearly the same; one that names them in `supersedes` takes their place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     similar: Vec<Similar>,
 }
@@ -211,7 +210,7 @@ impl Changed {
 pub(super) struct Synced {
     /// What came of it.
     pub(super) sync: Sync,
-    /// Writes of this machine that the team does not have yet.
+    /// Writes that the team does not have yet.
     pub(super) unpublished: usize,
     /// Why notes are held back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -254,9 +253,9 @@ impl Withheld {
 pub(super) struct Notes {
     /// The best or the newest first.
     pub(super) notes: Vec<NoteView>,
-    /// Writes of this machine that the team does not have yet.
+    /// Writes that the team does not have yet.
     pub(super) unpublished: usize,
-    /// Secrets for which notes are held back.
+    /// What holds notes back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) withheld: Vec<String>,
 }
@@ -283,7 +282,7 @@ pub(super) struct NoteView {
     paths: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<Uuid>,
-    /// The note that took its place.
+    /// What took its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     superseded_by: Option<Uuid>,
@@ -294,10 +293,10 @@ pub(super) struct NoteView {
     path: String,
     /// Whether the team has it.
     shared: bool,
-    /// Whether it waits for somebody to promote it.
+    /// Whether it waits to be promoted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     draft: bool,
-    /// Where it ends with `[…]`, the id reads the rest.
+    /// After `[…]`, the id reads the rest.
     text: String,
 }
 

@@ -37,7 +37,7 @@ impl NoteKind {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Remember {
-    /// The fact in one line, so that it is found and understood without the text.
+    /// The fact in one line, understood without the text.
     #[schema(min_length = 1, max_length = 200)]
     title: String,
     /// The text, in Markdown: why, since when, what follows from it.
@@ -58,7 +58,7 @@ pub(super) struct Remember {
     #[serde(default)]
     #[schema(max_items = 16)]
     pub(super) supersedes: Vec<Uuid>,
-    /// Keep it on this machine, found by nobody, until somebody promotes it.
+    /// Keep it here, found by nobody, until somebody promotes it.
     #[serde(default)]
     pub(super) draft: bool,
     /// Only say what would be written.

@@ -153,7 +153,7 @@ failures! {
     FOREIGN_STORE_HOOKS = Failed, "the hooks of mnemon-sync are installed in …", "mnemon-sync uninstall-hooks";
     STRANGE_STORE = Failed, "… …", "ls -l PATH";
     UNUSABLE_STORE_FILE = Failed, "cannot use …: …", "ls -ld PATH";
-    STORE_SQLITE = Failed, "SQLite failed on the …: …", "majordomus store verify";
+    STORE_SQLITE = Failed, "the … failed in SQLite: …", "majordomus store verify";
     DAMAGED_SHADOW = Failed, "the shadow of the store is damaged: …", "majordomus store status";
 
     // `demo`.
