@@ -98,6 +98,9 @@ pub(super) async fn live(
     if let Some(notes) = host.notes.as_ref().filter(|_| !settings.hooked) {
         notes.beside();
     }
+    if let Some(notes) = &host.notes {
+        notes.tidy();
+    }
 
     let why = tokio::select! {
         stop = stops.wait_for(Option::is_some) => stop.ok().and_then(|stop| *stop),

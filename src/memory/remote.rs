@@ -17,11 +17,13 @@ mod error;
 mod lock;
 mod openness;
 mod settings;
+mod tidy;
 mod verdict;
 
 pub use deadline::Deadline;
 pub use error::RemoteError;
 pub use openness::{Openness, openness};
+pub use tidy::{TIDY, tidy};
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,6 +45,17 @@ pub const TRACKING: &str = "refs/remotes/team/memory";
 const REMOTE: &str = "team";
 /// The longest that git may say nothing: it tells its progress each second that there is some.
 const SILENCE: Duration = Duration::from_secs(20);
+
+/// How much of the history a fetch brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The newest commit alone, where the remote can do that. For a repository that has seen nothing of the remote yet.
+    Newest,
+    /// What is new since the last one.
+    New,
+    /// What is new, and all that earlier ones left out.
+    Whole,
+}
 
 /// A remote and the ref on it.
 #[derive(Clone)]
@@ -103,7 +116,24 @@ impl Remote {
     ///
     /// # Errors
     /// Any [`RemoteError`] but `Stale` and `Rejected`. A ref that names no commit is `Damaged`, and not tracked.
-    pub fn fetch(&self, until: &Deadline) -> Result<Option<ObjectId>, RemoteError> {
+    pub fn fetch(&self, reach: Reach, until: &Deadline) -> Result<Option<ObjectId>, RemoteError> {
+        let is_cut = self.folder.join("shallow").exists();
+        match reach {
+            Reach::Newest => match self.fetch_with(&["--depth=1"], until) {
+                // Who serves plain files, or is very old, has all of it or nothing.
+                Err(RemoteError::Other(_)) => self.fetch_with(&[], until),
+                done => done,
+            },
+            Reach::Whole if is_cut => self.fetch_with(&["--unshallow"], until),
+            Reach::New | Reach::Whole => self.fetch_with(&[], until),
+        }
+    }
+
+    fn fetch_with(
+        &self,
+        depth: &[&str],
+        until: &Deadline,
+    ) -> Result<Option<ObjectId>, RemoteError> {
         let lock = self.begin(until)?;
         let library = self.library()?;
         let before = library.tip(TRACKING).map_err(|error| ours(&error))?;
@@ -111,6 +141,7 @@ impl Remote {
         let ran = self.run(&lock, until, |git| {
             git.args(["fetch", "--progress", "--no-tags", "--no-write-fetch-head"])
                 .args(["--no-recurse-submodules", "--no-auto-maintenance"])
+                .args(depth)
                 .args(["--no-prune", "--refmap=", "--", REMOTE, &refspec]);
         })?;
         if ran.status.success() {

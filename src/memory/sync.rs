@@ -5,7 +5,7 @@
 //! job goes on without them.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use gix_hash::ObjectId;
@@ -18,8 +18,8 @@ use super::index::Index;
 use super::library::Library;
 use super::outcome::Outcome;
 use super::place;
-use super::remote::{Deadline, Remote, RemoteError};
-use super::team::{SyncError, Team};
+use super::remote::{self, Deadline, Remote, RemoteError, TIDY};
+use super::team::{FOLDER, SyncError, Team};
 use crate::floor::error::Chain;
 use crate::floor::git;
 use crate::floor::limits::{NOTES_APART, NOTES_SENT, NOTES_WAIT};
@@ -63,6 +63,8 @@ struct Inner {
     news: News,
     /// When the team's notes were asked for last.
     asked: Mutex<Option<Instant>>,
+    /// Calls off the packing of the repository: whoever waits for a meeting does not wait for that.
+    tidying: Mutex<Option<Deadline>>,
 }
 
 /// The meetings of one repository. Cheap to clone.
@@ -88,6 +90,7 @@ impl Meetings {
             writes: site.writes(),
             news,
             asked: Mutex::new(None),
+            tidying: Mutex::new(None),
         };
         Self {
             inner: Arc::new(inner),
@@ -139,6 +142,29 @@ impl Meetings {
         }));
     }
 
+    /// Packs what many writes left, beside everything else; for a server that starts.
+    pub fn tidy(&self) {
+        let folder = self.inner.folder.join(FOLDER);
+        let until = Deadline::after(TIDY);
+        *self.tidying() = Some(until.clone());
+        // Not in the queue of the meetings: none waits for it.
+        Worker::new("tidy").submit(Box::new(move |thread| {
+            if thread.is_err() {
+                return;
+            }
+            match remote::tidy(&folder, &until) {
+                Ok(false) => {}
+                Ok(true) => tracing::info!("the repository of the notes was packed"),
+                Err(error) => tracing::info!(%error, "the repository of the notes is not packed"),
+            }
+        }));
+    }
+
+    fn tidying(&self) -> MutexGuard<'_, Option<Deadline>> {
+        let tidying = self.inner.tidying.lock();
+        tidying.unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes that the team is asked now; `false` where it was a short time ago.
     fn note_asked(&self) -> bool {
         let mut asked = self
@@ -154,6 +180,9 @@ impl Meetings {
     }
 
     async fn meet(&self, what: What) -> Outcome {
+        if let Some(tidying) = self.tidying().take() {
+            tidying.call_off();
+        }
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
         self.worker.submit(Box::new(move |thread| {

@@ -368,6 +368,8 @@ fn a_client_whose_hooks_send_notes_starts_nothing_on_the_network() {
     let answer = remember(&plain, "a fact of the server");
     assert_eq!(answer["sync"]["status"], "published", "{answer}");
     assert!(marked.exists());
+    // What those with hooks wrote goes along: their word is about their own calls, not about their notes.
+    assert_eq!(remote.subjects().len(), 3);
     // The next owner is one with hooks; another client would meet the team as soon as it owns the server.
     plain.close();
     plain.exit();

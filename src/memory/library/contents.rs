@@ -80,6 +80,14 @@ impl Library {
         Ok(commits)
     }
 
+    /// The commits whose parents were left out when they were fetched: the history ends there. Asked each time, since a fetch
+    /// changes it.
+    fn cut(&self) -> HashSet<ObjectId> {
+        let listed = std::fs::read_to_string(self.folder.join("shallow")).unwrap_or_default();
+        let ids = listed.lines().filter_map(|line| line.parse().ok());
+        ids.collect()
+    }
+
     /// Visits a commit and, where the visit says so, those before it, each once.
     fn walk(
         &self,
@@ -89,8 +97,9 @@ impl Library {
         let mut buffer = Vec::new();
         let mut seen = HashSet::new();
         let mut left = vec![from];
+        let cut = self.cut();
         while let Some(commit) = left.pop() {
-            if seen.insert(commit) && goes_on(commit) {
+            if seen.insert(commit) && goes_on(commit) && !cut.contains(&commit) {
                 let commit = self
                     .objects
                     .find_commit(&commit, &mut buffer)

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use http::{Manner, Server};
 
-use super::{Deadline, Remote, RemoteError, TRACKING};
+use super::{Deadline, Reach, Remote, RemoteError, TRACKING};
 use crate::floor::git;
 use crate::memory::library::{Change, Library, Message};
 use crate::memory::note::Kind as NoteKind;
@@ -102,7 +102,7 @@ impl Clone {
     }
 
     fn fetch(&self) -> Result<Option<ObjectId>, RemoteError> {
-        self.remote.fetch(&Deadline::after(LONG))
+        self.remote.fetch(Reach::New, &Deadline::after(LONG))
     }
 
     fn push(&self, tip: ObjectId, expected: Option<ObjectId>) -> Result<(), RemoteError> {
@@ -202,7 +202,10 @@ fn no_argument_of_a_process_has_a_secret() {
             until.call_off();
             lines
         });
-        assert_eq!(one.remote.fetch(&until), Err(RemoteError::TimedOut));
+        assert_eq!(
+            one.remote.fetch(Reach::New, &until),
+            Err(RemoteError::TimedOut)
+        );
         looking.join().unwrap()
     });
     assert!(server.heads()[0].contains(&header));

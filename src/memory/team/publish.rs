@@ -16,7 +16,7 @@ use crate::floor::error::Chain;
 use crate::floor::limits::ONCE_KEY;
 use crate::memory::library::{Library, LibraryError};
 use crate::memory::outbox::State;
-use crate::memory::remote::{Deadline, Remote, RemoteError, TRACKING};
+use crate::memory::remote::{Deadline, Reach, Remote, RemoteError, TRACKING};
 
 /// How often somebody else may be faster.
 pub(super) const ATTEMPTS: usize = 64;
@@ -50,13 +50,30 @@ impl Team {
     /// # Errors
     /// Where the remote cannot be reached, or its ref was rewritten: everything is then as it was.
     pub fn pull(&mut self, remote: &Remote, until: &Deadline) -> Result<(), SyncError> {
+        self.pull_in(remote, Reach::New, until)
+    }
+
+    /// The same, with as much of the history.
+    pub(super) fn pull_in(
+        &mut self,
+        remote: &Remote,
+        reach: Reach,
+        until: &Deadline,
+    ) -> Result<(), SyncError> {
         self.commit()?;
         let library = self.open()?;
         let before = library.tip(TRACKING)?;
         if let Some(tip) = library.tip(REF)? {
             self.adopt_hands(&library, before, tip)?;
         }
-        let fetched = remote.fetch(until)?;
+        // Whoever has nothing to send needs no commit but the last; what waits here may be in the history already.
+        let is_first = before.is_none() && self.count_unpublished()? == 0;
+        let reach = if is_first && reach == Reach::New {
+            Reach::Newest
+        } else {
+            reach
+        };
+        let fetched = remote.fetch(reach, until)?;
         let leads_on = match (before, fetched) {
             (None, _) => true,
             (Some(before), Some(fetched)) => library.leads_to(before, fetched)?,
@@ -116,7 +133,7 @@ impl Team {
     /// Where the remote cannot be reached or refuses.
     pub fn adopt(&mut self, remote: &Remote, until: &Deadline) -> Result<(), SyncError> {
         let library = self.open()?;
-        let there = remote.fetch(until)?;
+        let there = remote.fetch(Reach::New, until)?;
         if there.is_none()
             && let Some(seen) = library.tip(TRACKING)?
         {

@@ -10,7 +10,7 @@ use crate::floor::clock;
 use crate::floor::error::Chain;
 use crate::memory::library::{Library, LibraryError, Message, Rewritten};
 use crate::memory::outbox::State;
-use crate::memory::remote::{Deadline, Remote, RemoteError};
+use crate::memory::remote::{Deadline, Reach, Remote, RemoteError};
 
 impl Team {
     /// Takes a note out of the history of the notes, here and, with a remote, of the team; answers whether it was there. The
@@ -27,7 +27,8 @@ impl Team {
             match remote {
                 // What is not published would have to be applied again on top of a history that only we know of.
                 Some((remote, until)) => {
-                    self.pull(remote, until)?;
+                    // Each commit that had the note is made again.
+                    self.pull_in(remote, Reach::Whole, until)?;
                     self.publish(remote, until)?;
                 }
                 None => self.commit()?,

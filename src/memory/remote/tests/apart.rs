@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::{Deadline, LONG, Place, REF, Remote};
+use super::{Deadline, LONG, Place, REF, Reach, Remote};
 
 /// What the process is told: where the notes are, and the address.
 const FOLDER: &str = "REMOTE_TEST_FOLDER";
@@ -80,7 +80,7 @@ fn be_apart() {
     let checkout = std::env::var_os(MARK).unwrap();
     let checkout = Path::new(&checkout).join("checkout");
     let remote = Remote::new(folder, &checkout, &url, REF, true).unwrap();
-    let came = match remote.fetch(&Deadline::after(LONG)) {
+    let came = match remote.fetch(Reach::New, &Deadline::after(LONG)) {
         Ok(tip) => tip.map_or_else(|| "none".to_owned(), |tip| tip.to_string()),
         Err(error) => format!("{} ({error})", error.word()),
     };

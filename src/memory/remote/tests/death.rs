@@ -10,7 +10,7 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
 use super::http::{Manner, Server};
-use super::{Deadline, LONG, Place, RemoteError, TRACKING, apart};
+use super::{Deadline, LONG, Place, Reach, RemoteError, TRACKING, apart};
 
 /// Waits for a condition, with a bound.
 #[track_caller]
@@ -74,7 +74,10 @@ fn a_remote_that_says_nothing_is_left_after_a_silence() {
     assert_eq!(one.fetch(), Err(RemoteError::TimedOut));
     let until = Deadline::after(Duration::from_millis(300));
     one.remote.silence = LONG;
-    assert_eq!(one.remote.fetch(&until), Err(RemoteError::TimedOut));
+    assert_eq!(
+        one.remote.fetch(Reach::New, &until),
+        Err(RemoteError::TimedOut)
+    );
     assert!(!server.heads().is_empty(), "it was asked");
 }
 
@@ -159,7 +162,7 @@ fn a_git_that_outlives_its_starter_keeps_others_out_until_it_is_gone() {
     .unwrap();
     wait_for("its question", || !server.heads().is_empty());
     let short = Deadline::after(Duration::from_millis(200));
-    assert_eq!(one.remote.fetch(&short), Err(RemoteError::Lock));
+    assert_eq!(one.remote.fetch(Reach::New, &short), Err(RemoteError::Lock));
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(one.fetch(), Ok(None));
