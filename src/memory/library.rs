@@ -10,6 +10,7 @@
 //!
 //! Absent: the network, which is `git`'s; a working tree, an index, hooks, signatures, a log of refs.
 
+mod abandoned;
 mod contents;
 mod differ;
 mod error;
@@ -259,7 +260,7 @@ impl Library {
             PreviousValue::MustExistAndMatch(Target::Object(before))
         });
         let name = full(name)?;
-        self.transact(RefEdit::update(name, after, expected, ""))
+        self.transact(&RefEdit::update(name, after, expected, ""))
     }
 
     /// Removes a ref that stands at `before`; `false` where it stands elsewhere by now.
@@ -267,7 +268,7 @@ impl Library {
     /// # Errors
     /// As [`Library::advance`].
     pub fn remove(&self, name: &str, before: ObjectId) -> Result<bool, LibraryError> {
-        self.transact(RefEdit {
+        self.transact(&RefEdit {
             name: full(name)?,
             deref: false,
             change: transaction::Change::Delete {
@@ -277,14 +278,21 @@ impl Library {
         })
     }
 
-    fn transact(&self, edit: RefEdit) -> Result<bool, LibraryError> {
+    fn transact(&self, edit: &RefEdit) -> Result<bool, LibraryError> {
         let name = edit.name.clone();
         let wait = Fail::AfterDurationWithBackoff(REF_LOCK);
-        let moved = self
-            .refs
-            .transaction()
-            .prepare([edit], wait, wait)
-            .and_then(|transaction| transaction.commit(None));
+        let attempt = || {
+            self.refs
+                .transaction()
+                .prepare([edit.clone()], wait, wait)
+                .and_then(|transaction| transaction.commit(None))
+        };
+        let mut moved = attempt();
+        if moved.as_ref().is_err_and(|error| !error::is_behind(error))
+            && abandoned::remove(&self.folder, &name.to_string())
+        {
+            moved = attempt();
+        }
         match moved {
             Ok(_) => Ok(true),
             Err(error) if error::is_behind(&error) => Ok(false),

@@ -3,6 +3,7 @@
 //! A write is kept first, which is all that makes it safe, and committed then; whatever comes in between, the next one
 //! commits it. Writes are committed in the order in which they were kept, each once: [`Team::commit`] says why.
 
+mod examine;
 mod held;
 mod publish;
 mod purge;

@@ -1,4 +1,8 @@
-//! What somebody who may push puts at the team's ref by hand: it takes nothing away from anybody, and is named.
+//! What is not as this program leaves it: at the team's ref, by the hand of somebody who may push, and here, after a kill or
+//! a loss of power. It takes nothing away from anybody, and is mended or named.
+
+use std::fs;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -53,5 +57,90 @@ fn a_ref_that_names_no_commit_is_refused_and_takes_nothing_away() {
         }
         assert_eq!(remote.subjects().len(), 3, "{kind}");
         assert_eq!(titles(&fresh).len(), 3, "{kind}");
+    }
+}
+
+/// A process that is killed while it moves the ref leaves the lock of it, and nobody else ever took that away.
+#[test]
+fn a_lock_that_a_killed_process_left_is_taken_away() {
+    let remote = Remote::new();
+    let repository = remote.sharing();
+    said(&repository, &["remember", "before"]);
+    let folder = repository.root().join(".git/majordomus/memory.git");
+    let lock = folder.join(format!("{REF}.lock"));
+    let hour = Duration::from_hours(1);
+    let now = fs::metadata(folder.join(REF)).unwrap().modified().unwrap();
+    // The clock may have been set back since.
+    for (round, at) in [now - hour, now + hour].into_iter().enumerate() {
+        let left = fs::File::create(&lock).unwrap();
+        left.set_modified(at).unwrap();
+        let answer = said(&repository, &["remember", "after"]);
+        assert_eq!(answer["sync"]["status"], "published", "{answer}");
+        assert_eq!(titles(&repository).len(), round + 2);
+        assert!(!lock.exists());
+    }
+    // One that somebody may be holding is theirs.
+    fs::File::create(&lock).unwrap();
+    let answer = said(&repository, &["remember", "meanwhile"]);
+    assert_eq!(answer["sync"]["published"], false, "{answer}");
+    assert!(lock.exists());
+    // Where the checkout is says nothing to whoever is answered.
+    let place = repository.root().display().to_string();
+    assert!(!answer.to_string().contains(&place), "{answer}");
+}
+
+/// After a loss of power a ref is there whose object is not: the notes cannot be read, and `doctor`, which every answer
+/// then names, says so and how they come back.
+#[test]
+fn whatever_of_the_repository_of_notes_is_damaged_is_named_and_comes_back() {
+    let remote = Remote::new();
+    for damage in ["commit", "tree", "blob", "tracking", "head"] {
+        let repository = remote.sharing();
+        said(&repository, &["sync"]);
+        said(&repository, &["remember", damage, "--draft"]);
+        said(&repository, &["remember", damage]);
+        let everything = titles(&repository);
+        let folder = repository.root().join(".git/majordomus/memory.git");
+        let of = |what: &str| {
+            let place = folder.display().to_string();
+            let id = repository.git(&["--git-dir", &place, "rev-parse", what]);
+            let (shard, rest) = id.trim().split_at(2);
+            folder.join("objects").join(shard).join(rest)
+        };
+        let path = repository.git(&[
+            "--git-dir",
+            &folder.display().to_string(),
+            "ls-tree",
+            "-r",
+            "--name-only",
+            REF,
+        ]);
+        let path = path.lines().find(|path| path.contains(damage)).unwrap();
+        match damage {
+            "head" => fs::remove_file(folder.join("HEAD")).unwrap(),
+            "tracking" => fs::write(folder.join("refs/remotes/team/memory"), "").unwrap(),
+            object => {
+                let file = match object {
+                    "commit" => of(REF),
+                    "tree" => of(&format!("{REF}^{{tree}}")),
+                    _ => of(&format!("{REF}:{path}")),
+                };
+                fs::remove_file(&file).unwrap();
+                fs::write(&file, "").unwrap();
+            }
+        }
+        let found = repository.cli(&["doctor"]).stdout;
+        let found = String::from_utf8(found).unwrap();
+        let hint = found
+            .lines()
+            .find_map(|line| line.split_once("hint: mv ").map(|(_, rest)| rest));
+        let hint = hint.unwrap_or_else(|| panic!("{damage}: {found}"));
+        let (from, to) = hint.trim().split_once(' ').unwrap();
+        fs::rename(repository.root().join(from), repository.root().join(to)).unwrap();
+        succeed(&mut repository.command(&["sync"]));
+        assert_eq!(titles(&repository), everything, "{damage}");
+        let found = repository.cli(&["doctor"]).stdout;
+        let found = String::from_utf8(found).unwrap();
+        assert!(!found.contains("hint: mv "), "{damage}: {found}");
     }
 }

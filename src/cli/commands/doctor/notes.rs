@@ -46,7 +46,7 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
         Condition::Unusable(why) => return unusable(&why),
     };
     let mut findings = Vec::new();
-    if let Err(error) = Team::at(&site.shared_dir(), file.clone()).look() {
+    if let Err(error) = Team::at(&site.shared_dir(), file.clone()).examine() {
         let folder = site.shown(&site.shared_dir().join(FOLDER));
         let text = format!(
             "the repository of the notes cannot be read: {}; without it, it is made again from what was written and what the team has",
