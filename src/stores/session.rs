@@ -9,10 +9,10 @@
 //!
 //! The store's lock on this machine is held throughout.
 
-use std::collections::BTreeSet;
+mod write;
+
 use std::fs::File;
 
-use super::apply::{Change, FIRST, Written};
 use super::clock::{Clock, Device};
 use super::error::StoreError;
 use super::folder;
@@ -20,12 +20,9 @@ use super::merge;
 use super::observe::{self, Look, Row, is_alive};
 use super::place::Place;
 use super::registers::{Edge, Ends, Insight, Payload};
-use super::schema::{self, Contents, Live};
+use super::schema::{Contents, Live};
 use super::segments::Line;
 use super::shadow::{Entry, Mark, Shadow};
-
-/// How often a store that changes under our hands is looked at again.
-const LOOKS: usize = 8;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy)]
@@ -309,221 +306,8 @@ impl Session {
         }
     }
 
-    /// Writes what is pending, rows before the edges between them.
-    fn write(&mut self, now_ms: u64) -> Result<(), StoreError> {
-        let pending = self.shadow.count("insight WHERE pending")?
-            + self.shadow.count("edge WHERE pending")?;
-        if pending == 0 {
-            return Ok(());
-        }
-        if self.place.live.symlink_metadata().is_err() {
-            schema::create(&self.place.live)?;
-        }
-        let mut live = Live::open(&self.place.live)?;
-        let (mut refused, mut looks, mut size) = (BTreeSet::new(), 0, FIRST);
-        loop {
-            let changes = self.next_batch(&live.columns, &refused, size)?;
-            if changes.is_empty() {
-                return Ok(());
-            }
-            let batch = self.shadow.number("batch")? + 1;
-            self.intend(batch, &changes)?;
-            match live.write(self.clock.device, batch, &changes)? {
-                Written::Done { next_size, new } => {
-                    self.shadow.run("BEGIN IMMEDIATE")?;
-                    self.shadow.settle(batch)?;
-                    for (id, row) in new {
-                        let values = [serde_json::to_string(&row)?, id];
-                        let seen = "UPDATE insight SET seen=? WHERE id=?";
-                        let kept = self.shadow.db.execute(seen, values);
-                        kept.map_err(StoreError::shadow)?;
-                    }
-                    self.shadow.run("COMMIT")?;
-                    self.report.written += changes.len() as u64;
-                    size = next_size;
-                }
-                Written::Changed => {
-                    looks += 1;
-                    if looks == LOOKS {
-                        self.report.troubles.push(
-                            "the store changes all the time; what is left is written next time"
-                                .to_owned(),
-                        );
-                        return Ok(());
-                    }
-                    self.shadow.run("BEGIN IMMEDIATE")?;
-                    self.look(now_ms)?;
-                    self.shadow.keep_clock(&self.clock)?;
-                    self.shadow.run("COMMIT")?;
-                }
-                Written::Refused(index, why) => {
-                    self.refuse(changes.get(index), &why)?;
-                    refused.extend(changes.get(index).map(key));
-                }
-            }
-        }
-    }
-
-    /// The next changes to write; what is pending and stands there already is struck off.
-    fn next_batch(
-        &mut self,
-        columns: &BTreeSet<String>,
-        refused: &BTreeSet<Ends>,
-        size: usize,
-    ) -> Result<Vec<Change>, StoreError> {
-        let mut changes = Vec::new();
-        let rows = self.missing("SELECT id, '', '' FROM insight WHERE pending", |ends| {
-            !refused.contains(ends)
-        })?;
-        for ends in rows {
-            let id = ends.source;
-            let Some(Entry { known, seen }) = self.shadow.insight::<Insight, Row>(&id)? else {
-                continue;
-            };
-            let next = observe::materialise(&known, seen.as_ref(), columns);
-            if seen.as_ref() == Some(&next) {
-                self.strike(
-                    "UPDATE insight SET pending=0, trouble=NULL WHERE id=?1 AND ?2=?3",
-                    &Ends {
-                        source: id,
-                        target: String::new(),
-                        kind: String::new(),
-                    },
-                )?;
-                continue;
-            }
-            changes.push(Change::Row {
-                id,
-                before: seen,
-                next,
-            });
-            if changes.len() >= size {
-                return Ok(changes);
-            }
-        }
-        if !changes.is_empty() {
-            return Ok(changes);
-        }
-        let edges = self.missing(
-            "SELECT source, target, kind FROM edge WHERE pending",
-            |ends| !refused.contains(ends),
-        )?;
-        for ends in edges {
-            let Some(Entry { known, seen }) = self.shadow.edge::<Edge, Payload>(&ends)? else {
-                continue;
-            };
-            let is_whole = self.is_alive(&ends.source)? && self.is_alive(&ends.target)?;
-            let next = known.payload.clone().filter(|_| is_whole);
-            if seen == next {
-                if next == known.payload {
-                    self.strike("UPDATE edge SET pending=0, trouble=NULL WHERE source=?1 AND target=?2 AND kind=?3", &ends)?;
-                }
-                continue;
-            }
-            changes.push(Change::Edge {
-                ends,
-                before: seen,
-                next,
-            });
-            if changes.len() >= size {
-                break;
-            }
-        }
-        Ok(changes)
-    }
-
-    fn strike(&self, update: &str, ends: &Ends) -> Result<(), StoreError> {
-        let values = [&ends.source, &ends.target, &ends.kind];
-        self.shadow
-            .db
-            .execute(update, values)
-            .map(drop)
-            .map_err(StoreError::shadow)
-    }
-
-    fn is_alive(&self, id: &str) -> Result<bool, StoreError> {
-        let entry = self.shadow.insight::<serde::de::IgnoredAny, Row>(id)?;
-        Ok(entry
-            .and_then(|entry| entry.seen)
-            .is_some_and(|row| is_alive(&row)))
-    }
-
-    /// Keeps what is about to be written.
-    fn intend(&self, batch: u64, changes: &[Change]) -> Result<(), StoreError> {
-        let void = "UPDATE insight SET next=NULL WHERE next IS NOT NULL; UPDATE edge SET next=NULL WHERE next IS NOT NULL;";
-        self.shadow.run("BEGIN IMMEDIATE")?;
-        self.shadow.run(void)?;
-        self.shadow.set("intent", batch)?;
-        for change in changes {
-            let kept = match change {
-                Change::Row { id, next, .. } => {
-                    let values = [&serde_json::to_string(next)?, id];
-                    self.shadow
-                        .db
-                        .execute("UPDATE insight SET next=? WHERE id=?", values)
-                }
-                Change::Edge { ends, next, .. } => {
-                    let next = next
-                        .as_ref()
-                        .map(serde_json::to_string)
-                        .transpose()?
-                        .unwrap_or_default();
-                    let values = [&next, &ends.source, &ends.target, &ends.kind];
-                    self.shadow.db.execute(
-                        "UPDATE edge SET next=? WHERE source=? AND target=? AND kind=?",
-                        values,
-                    )
-                }
-            };
-            kept.map_err(StoreError::shadow)?;
-        }
-        self.shadow.run("COMMIT")
-    }
-
-    /// Keeps why the store does not take something, and says it.
-    fn refuse(&mut self, change: Option<&Change>, why: &str) -> Result<(), StoreError> {
-        let Some(change) = change else { return Ok(()) };
-        let Ends {
-            source,
-            target,
-            kind,
-        } = key(change);
-        let kept = match change {
-            Change::Row { .. } => self
-                .shadow
-                .db
-                .execute("UPDATE insight SET trouble=? WHERE id=?", [why, &source]),
-            Change::Edge { .. } => {
-                let update = "UPDATE edge SET trouble=? WHERE source=? AND target=? AND kind=?";
-                self.shadow
-                    .db
-                    .execute(update, [why, &source, &target, &kind])
-            }
-        };
-        kept.map_err(StoreError::shadow)?;
-        self.report.troubles.push(match change {
-            Change::Row { .. } => format!("the store does not take the insight `{source}`: {why}"),
-            Change::Edge { .. } => format!(
-                "the store does not take the {kind} edge from `{source}` to `{target}`: {why}"
-            ),
-        });
-        Ok(())
-    }
-
     /// This device in this store.
     pub(super) fn device(&self) -> Device {
         self.clock.device
-    }
-}
-
-/// A change's key: an insight's id stands for its source.
-fn key(change: &Change) -> Ends {
-    match change {
-        Change::Row { id, .. } => Ends {
-            source: id.clone(),
-            target: String::new(),
-            kind: String::new(),
-        },
-        Change::Edge { ends, .. } => ends.clone(),
     }
 }

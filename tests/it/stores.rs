@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::support::mnemon::{Era, Machine, exchange, pair};
+use super::support::{BOUND, wait_for};
 
 #[track_caller]
 fn same(machines: [&Machine; 2], query: &str, expected: &str) {
@@ -521,6 +522,44 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     assert_eq!(b.value("SELECT count(*) FROM insights"), "0");
     b.sync();
     assert_eq!(b.value("SELECT count(*) FROM insights"), "1");
+}
+
+/// The import dies after each batch that it writes, most often before it can note that it has.
+#[test]
+fn counts_are_exact_however_often_an_import_is_killed() {
+    let (_carried, a, b) = pair(Era::Supersedes, Era::Supersedes);
+    let rows = 60;
+    for number in 0..rows {
+        a.remember(&format!("x{number}"), "x");
+    }
+    exchange(&a, &b);
+    b.sql("UPDATE insights SET access_count=access_count+3");
+    b.sync();
+    let counted = "SELECT sum(access_count) FROM insights";
+    let (mut kills, mut told) = (0, None);
+    while told.is_none() {
+        let before = a.value(counted);
+        let mut child = a.start(&["import", "default", "--json"]);
+        wait_for("a batch, or the end", BOUND, || {
+            told = child.try_wait().unwrap();
+            told.is_some() || a.value(counted) != before
+        });
+        if told.is_none() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            a.sql("UPDATE insights SET access_count=access_count+1 WHERE id='x0'");
+            kills += 1;
+        }
+    }
+    assert!(kills > 1, "it was killed {kills} times");
+    exchange(&a, &b);
+    let expected = format!("{}", 3 * rows + kills);
+    same(
+        [&a, &b],
+        "SELECT sum(access_count) FROM insights",
+        &expected,
+    );
+    agree(&a, &b);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Child, Command, Output, Stdio};
 
 use rusqlite::{Connection, params};
 use serde_json::Value;
@@ -179,14 +179,26 @@ impl Machine {
         self.open().query_row(&query, [], |row| row.get(0)).unwrap()
     }
 
-    /// Runs `majordomus store`.
-    pub(crate) fn store(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = hermetic(MAJORDOMUS, self.home(), self.home());
         command
             .env("MNEMON_SYNC_DIR", &self.carried)
             .arg("store")
             .args(arguments);
-        command.output().expect("the executable starts")
+        command
+    }
+
+    /// Runs `majordomus store`.
+    pub(crate) fn store(&self, arguments: &[&str]) -> Output {
+        let output = self.command(arguments).output();
+        output.expect("the executable starts")
+    }
+
+    /// Starts it, and lets it run.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().expect("the executable starts")
     }
 
     /// The same, with its JSON; the command must do well.

@@ -1,0 +1,222 @@
+//! What a session writes to the store: what is pending, batch after batch, each meant before it is written.
+
+use std::collections::BTreeSet;
+
+use super::Session;
+use crate::stores::apply::{Change, FIRST, Written};
+use crate::stores::error::StoreError;
+use crate::stores::observe::{self, Row, is_alive};
+use crate::stores::registers::{Edge, Ends, Insight, Payload};
+use crate::stores::schema::{self, Live};
+use crate::stores::shadow::Entry;
+
+/// How often a store that changes under our hands is looked at again.
+const LOOKS: usize = 8;
+
+/// What may have to be written.
+struct Queue {
+    rows: Vec<String>,
+    edges: Vec<Ends>,
+}
+
+impl Session {
+    /// Writes what is pending, rows before the edges between them.
+    pub(super) fn write(&mut self, now_ms: u64) -> Result<(), StoreError> {
+        let pending = self.shadow.count("insight WHERE pending")?
+            + self.shadow.count("edge WHERE pending")?;
+        if pending == 0 {
+            return Ok(());
+        }
+        if self.place.live.symlink_metadata().is_err() {
+            schema::create(&self.place.live)?;
+        }
+        let mut live = Live::open(&self.place.live)?;
+        let (mut refused, mut looks, mut size) = (BTreeSet::new(), 0, FIRST);
+        let mut queue = self.queue(&refused)?;
+        loop {
+            let changes = self.next_batch(&live, &mut queue, size)?;
+            if changes.is_empty() {
+                return Ok(());
+            }
+            let batch = self.shadow.number("batch")? + 1;
+            self.intend(batch, &changes)?;
+            match live.write(self.clock.device, batch, &changes)? {
+                Written::Done { next_size, new } => {
+                    self.shadow.run("BEGIN IMMEDIATE")?;
+                    self.shadow.settle(batch)?;
+                    for (id, row) in new {
+                        let values = [serde_json::to_string(&row)?, id];
+                        let seen = "UPDATE insight SET seen=? WHERE id=?";
+                        let kept = self.shadow.db.execute(seen, values);
+                        kept.map_err(StoreError::shadow)?;
+                    }
+                    self.shadow.run("COMMIT")?;
+                    self.report.written += changes.len() as u64;
+                    size = next_size;
+                }
+                Written::Changed => {
+                    looks += 1;
+                    if looks == LOOKS {
+                        self.report.troubles.push(
+                            "the store changes all the time; what is left is written next time"
+                                .to_owned(),
+                        );
+                        return Ok(());
+                    }
+                    self.shadow.run("BEGIN IMMEDIATE")?;
+                    self.look(now_ms)?;
+                    self.shadow.keep_clock(&self.clock)?;
+                    self.shadow.run("COMMIT")?;
+                    queue = self.queue(&refused)?;
+                }
+                Written::Refused(index, why) => {
+                    self.refuse(changes.get(index), &why)?;
+                    refused.extend(changes.get(index).map(key));
+                    queue = self.queue(&refused)?;
+                }
+            }
+        }
+    }
+
+    /// The next changes to write, rows before the edges between them; what stands there already is struck off.
+    fn next_batch(
+        &self,
+        live: &Live,
+        queue: &mut Queue,
+        size: usize,
+    ) -> Result<Vec<Change>, StoreError> {
+        let mut changes = Vec::new();
+        while changes.len() < size
+            && let Some(id) = queue.rows.pop()
+        {
+            let Some(Entry { known, seen }) = self.shadow.insight::<Insight, Row>(&id)? else {
+                continue;
+            };
+            let next = observe::materialise(&known, seen.as_ref(), &live.columns);
+            if seen.as_ref() == Some(&next) {
+                let done = "UPDATE insight SET pending=0, trouble=NULL WHERE id=?";
+                let struck = self.shadow.db.execute(done, [&id]);
+                struck.map_err(StoreError::shadow)?;
+            } else {
+                let before = seen;
+                changes.push(Change::Row { id, before, next });
+            }
+        }
+        if !changes.is_empty() {
+            return Ok(changes);
+        }
+        while changes.len() < size
+            && let Some(ends) = queue.edges.pop()
+        {
+            let Some(Entry { known, seen }) = self.shadow.edge::<Edge, Payload>(&ends)? else {
+                continue;
+            };
+            let is_whole = self.is_alive(&ends.source)? && self.is_alive(&ends.target)?;
+            let next = known.payload.clone().filter(|_| is_whole);
+            if seen != next {
+                let before = seen;
+                changes.push(Change::Edge { ends, before, next });
+            } else if next == known.payload {
+                let done = "UPDATE edge SET pending=0, trouble=NULL WHERE source=? AND target=? AND kind=?";
+                let struck = self
+                    .shadow
+                    .db
+                    .execute(done, [&ends.source, &ends.target, &ends.kind]);
+                struck.map_err(StoreError::shadow)?;
+            }
+        }
+        Ok(changes)
+    }
+
+    /// What may have to be written, as of now.
+    fn queue(&self, refused: &BTreeSet<Ends>) -> Result<Queue, StoreError> {
+        let is_open = |ends: &Ends| !refused.contains(ends);
+        let rows = self.missing("SELECT id, '', '' FROM insight WHERE pending", is_open)?;
+        let edges = "SELECT source, target, kind FROM edge WHERE pending";
+        Ok(Queue {
+            rows: rows.into_iter().map(|ends| ends.source).collect(),
+            edges: self.missing(edges, is_open)?,
+        })
+    }
+
+    fn is_alive(&self, id: &str) -> Result<bool, StoreError> {
+        let entry = self.shadow.insight::<serde::de::IgnoredAny, Row>(id)?;
+        Ok(entry
+            .and_then(|entry| entry.seen)
+            .is_some_and(|row| is_alive(&row)))
+    }
+
+    /// Keeps what is about to be written.
+    fn intend(&self, batch: u64, changes: &[Change]) -> Result<(), StoreError> {
+        let void = "UPDATE insight SET next=NULL WHERE next IS NOT NULL; UPDATE edge SET next=NULL WHERE next IS NOT NULL;";
+        self.shadow.run("BEGIN IMMEDIATE")?;
+        self.shadow.run(void)?;
+        self.shadow.set("intent", batch)?;
+        for change in changes {
+            let kept = match change {
+                Change::Row { id, next, .. } => {
+                    let values = [&serde_json::to_string(next)?, id];
+                    self.shadow
+                        .db
+                        .execute("UPDATE insight SET next=? WHERE id=?", values)
+                }
+                Change::Edge { ends, next, .. } => {
+                    let next = next
+                        .as_ref()
+                        .map(serde_json::to_string)
+                        .transpose()?
+                        .unwrap_or_default();
+                    let values = [&next, &ends.source, &ends.target, &ends.kind];
+                    self.shadow.db.execute(
+                        "UPDATE edge SET next=? WHERE source=? AND target=? AND kind=?",
+                        values,
+                    )
+                }
+            };
+            kept.map_err(StoreError::shadow)?;
+        }
+        self.shadow.run("COMMIT")
+    }
+
+    /// Keeps why the store does not take something, and says it.
+    fn refuse(&mut self, change: Option<&Change>, why: &str) -> Result<(), StoreError> {
+        let Some(change) = change else { return Ok(()) };
+        let Ends {
+            source,
+            target,
+            kind,
+        } = key(change);
+        let kept = match change {
+            Change::Row { .. } => self
+                .shadow
+                .db
+                .execute("UPDATE insight SET trouble=? WHERE id=?", [why, &source]),
+            Change::Edge { .. } => {
+                let update = "UPDATE edge SET trouble=? WHERE source=? AND target=? AND kind=?";
+                self.shadow
+                    .db
+                    .execute(update, [why, &source, &target, &kind])
+            }
+        };
+        kept.map_err(StoreError::shadow)?;
+        self.report.troubles.push(match change {
+            Change::Row { .. } => format!("the store does not take the insight `{source}`: {why}"),
+            Change::Edge { .. } => format!(
+                "the store does not take the {kind} edge from `{source}` to `{target}`: {why}"
+            ),
+        });
+        Ok(())
+    }
+}
+
+/// A change's key: an insight's id stands for its source.
+fn key(change: &Change) -> Ends {
+    match change {
+        Change::Row { id, .. } => Ends {
+            source: id.clone(),
+            target: String::new(),
+            kind: String::new(),
+        },
+        Change::Edge { ends, .. } => ends.clone(),
+    }
+}
