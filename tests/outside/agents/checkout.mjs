@@ -1,7 +1,7 @@
 // A checkout with this repository's own client configuration, and who still runs in its name.
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Place, expect, until } from "../shared/place.mjs";
@@ -53,6 +53,39 @@ export class Checkout extends Place {
 
   git(...words) {
     return execFileSync("git", words, { cwd: this.root, env: this.environment, encoding: "utf8" });
+  }
+
+  /** Gives it a remote of its own, a folder beside it that a host's address stands for, and agrees to share notes there. */
+  share() {
+    this.remote = join(this.home, "code.git");
+    this.git("init", "-q", "--bare", this.remote);
+    for (const [key, value] of [
+      ["user.name", "Ann"],
+      ["user.email", "ann@example.invalid"],
+      [`url.${this.remote}.insteadOf`, "https://git.example.org/team/code.git"],
+      ["remote.origin.url", "https://git.example.org/team/code.git"],
+    ]) {
+      this.git("config", key, value);
+    }
+    this.succeeds("notes", "share", "--yes");
+  }
+
+  /** Runs the executable, which must succeed. */
+  succeeds(...words) {
+    const { status, said } = this.majordomus(...words);
+    expect(status === 0, `majordomus ${words.join(" ")}:`, said);
+  }
+
+  /** Forgets every note that is here: the remote has them. */
+  loseNotes() {
+    rmSync(join(this.root, ".git/majordomus/memory.git"), { recursive: true });
+    rmSync(join(this.root, ".git/majordomus/writes.db"), { recursive: true });
+  }
+
+  /** The subjects of the notes at the remote. */
+  published() {
+    const words = ["--git-dir", this.remote, "log", "--format=%s", "--all"];
+    return this.git(...words).split("\n").filter(Boolean);
   }
 
   /** The files that git would add: their paths and texts. */

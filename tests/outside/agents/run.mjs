@@ -164,6 +164,28 @@ async function inForeign(place) {
   expect(left.length === 0, "something is left after init --undo:", left);
 }
 
+/** Claude Code's own hooks take the team's notes in and send its own: its server is told to do neither. */
+async function hooked(place) {
+  const began = performance.now();
+  place.share();
+  init(place, "1 file written", "--client", "claude");
+  place.succeeds("hooks", "install", "memory", "--client", "claude", "--yes");
+  // What a teammate wrote meanwhile.
+  place.succeeds("remember", "Deploys happen on Thursdays");
+  place.loseNotes();
+  const agent = await Agent.start(place, "claude");
+  const { notes } = await agent.call("majordomus_recall", { query: "deploys" });
+  expect(notes.length === 1, "the hook of the session's start took nothing in:", notes);
+  const { sync } = await agent.call("majordomus_remember", { title: "Nobody deploys on Fridays" });
+  expect(sync.status === "handed-to-host", "its server sends notes:", sync);
+  expect(place.published().length === 1, "somebody sent it:", place.published());
+  await agent.end();
+  await place.deserted();
+  const sent = place.published();
+  expect(sent.length === 2, "the hook of the turn's end sent nothing:", sent);
+  console.log(`  claude's hooks take notes in and send them: ${seconds(began)}`);
+}
+
 async function within(place, work) {
   places.push(place);
   try {
@@ -178,4 +200,5 @@ async function within(place, work) {
 
 await within(Checkout.ours(), inOurs);
 await within(Checkout.foreign(), inForeign);
+await within(Checkout.foreign(), hooked);
 process.exit(0);
