@@ -163,6 +163,11 @@ pub enum OutboxError {
     /// The key was another request's.
     #[error("this key was used for another request")]
     OtherKey,
+    /// What was purged is in the file's log as long as another program reads it.
+    #[error(
+        "another program reads the file of the notes, whose log has what was purged until it ends: purge it once more then"
+    )]
+    Read,
 }
 
 impl From<rusqlite::Error> for OutboxError {
@@ -175,7 +180,7 @@ impl Fault for OutboxError {
     fn sqlite(&self) -> Option<&rusqlite::Error> {
         match self {
             Self::Database(error) => error.sqlite(),
-            Self::OtherKey => None,
+            Self::OtherKey | Self::Read => None,
         }
     }
 }
@@ -399,9 +404,14 @@ impl Outbox {
         self.0.with(|connection| {
             connection.execute_batch("PRAGMA secure_delete=ON")?;
             let gone = connection.execute("DELETE FROM write WHERE note = ?1", [note.to_string()]);
-            let written = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+            // Whoever reads the file at this moment keeps its log, and the words in it.
+            let written = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+                row.get::<_, bool>(0)
+            });
             connection.execute_batch("PRAGMA secure_delete=OFF")?;
-            written?;
+            if written? {
+                return Err(OutboxError::Read);
+            }
             Ok(gone? > 0)
         })
     }

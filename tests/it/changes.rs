@@ -959,3 +959,56 @@ fn what_the_team_has_for_a_day_takes_no_second_place_on_this_machine() {
     assert_eq!(rows(), 1, "the first one is the team's");
     assert_eq!(read(&client, &id)["shared"], true);
 }
+
+#[test]
+fn a_purge_says_where_somebody_who_reads_keeps_the_words_alive() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    let id = remember(&client, "The password is on the wall");
+    let folder = repository.root().join(".git/majordomus");
+    let mut reader = rusqlite::Connection::open(folder.join("writes.db")).unwrap();
+    let reading = reader.transaction().unwrap();
+    let count = "SELECT count(*) FROM write";
+    let there: i64 = reading.query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(there, 1);
+    let purge = ["notes", "purge", &id, "--confirm", &id];
+    let output = repository.cli(&purge);
+    assert!(!output.status.success(), "its words are in the log");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("another program reads"), "{said}");
+    drop(reading);
+    succeed(&mut repository.command(&purge));
+    for file in ["writes.db", "writes.db-wal"] {
+        let bytes = fs::read(folder.join(file)).unwrap_or_default();
+        assert!(memchr(&bytes, b"password").is_none(), "{file} has it");
+    }
+}
+
+#[test]
+fn an_export_is_whole_or_nothing_and_goes_nowhere_into_git() {
+    let repository = Repository::new();
+    let client = repository.attached("one");
+    remember(&client, "The limit is 16 MB");
+    let inside = repository.root().join(".git/majordomus/out");
+    let output = repository.cli(&["notes", "export", inside.to_str().unwrap()]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("git's own folder") && said.contains("hint: "),
+        "{said}"
+    );
+    // Files of no length are all that may be written.
+    let folder = repository.outside().join("out");
+    let folder = folder.to_str().unwrap();
+    let script = r#"trap '' XFSZ; ulimit -f 0; exec "$@""#;
+    let mut limited = crate::support::command::hermetic("sh", repository.root(), repository.home());
+    limited.args(["-c", script, "sh", env!("CARGO_BIN_EXE_majordomus")]);
+    limited.args(["notes", "export", folder]);
+    let output = limited.output().unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("not exported") && said.contains("hint: "),
+        "{said}"
+    );
+    succeed(&mut repository.command(&["notes", "export", folder]));
+}

@@ -186,7 +186,7 @@ fn an_agent_cannot_say_that_a_secret_is_none_and_a_person_can() {
     // It is corrected and promoted: of the secret nothing ever left.
     agent.tool(
         "majordomus_note_change",
-        &json!({ "action": "edit", "id": id, "body": "in the vault" }),
+        &json!({ "action": "edit", "id": id, "version": answer["version"], "body": "in the vault" }),
     );
     let answer = agent.tool(
         "majordomus_note_change",
@@ -215,7 +215,7 @@ fn a_secret_that_was_corrected_before_it_left_never_leaves() {
     let id = answer["id"].as_str().unwrap();
     agent.tool(
         "majordomus_note_change",
-        &json!({ "action": "edit", "id": id, "body": "in the vault" }),
+        &json!({ "action": "edit", "id": id, "version": answer["version"], "body": "in the vault" }),
     );
     succeed(&mut repository.command(&["notes", "share", "--unreviewed", "--yes"]));
     let synced = answered(&repository, &["sync"]);

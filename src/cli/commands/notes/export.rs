@@ -1,7 +1,7 @@
 //! `majordomus notes path` and `notes export`: the notes as files, without a server.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
+use std::{fs, io};
 
 use serde_json::json;
 
@@ -59,17 +59,21 @@ pub(super) fn export(args: &Export, context: &Context) -> Outcome {
         failures::NOT_EXPORTED.fill(&[&args.folder.display(), error])
     };
     fs::create_dir_all(&args.folder).map_err(|error| unwritten(&error))?;
+    let whole = fs::canonicalize(&args.folder).map_err(|error| unwritten(&error))?;
+    if site
+        .checkout()
+        .is_some_and(|checkout| whole.starts_with(&checkout.common_dir))
+    {
+        return Err(unwritten(&"it is in git's own folder"));
+    }
     let mut entries = fs::read_dir(&args.folder).map_err(|error| unwritten(&error))?;
     if entries.next().is_some() {
         return Err(unwritten(&"it is not empty"));
     }
     let notes = all(&site)?;
-    for (path, bytes) in &notes {
-        let file = args.folder.join(path);
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(|error| unwritten(&error))?;
-        }
-        fs::write(&file, bytes).map_err(|error| unwritten(&error))?;
+    if let Err(error) = write(&whole, &notes) {
+        clear(&whole, &notes);
+        return Err(unwritten(&error));
     }
     if args.form.json {
         context.screen.json(&json!({ "notes": notes.len() }))?;
@@ -80,6 +84,30 @@ pub(super) fn export(args: &Export, context: &Context) -> Outcome {
             .print(&format!("{count} notes in {}\n", args.folder.display()))?;
     }
     Ok(Exit::Done)
+}
+
+fn write(folder: &path::Path, notes: &[(String, Vec<u8>)]) -> io::Result<()> {
+    for (path, bytes) in notes {
+        let file = folder.join(path);
+        if let Some(parent) = file.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&file, bytes)?;
+    }
+    Ok(())
+}
+
+/// Takes half an export back, so that the next one finds the folder empty. What somebody else put there stays.
+fn clear(folder: &path::Path, notes: &[(String, Vec<u8>)]) {
+    for (path, _) in notes {
+        let file = folder.join(path);
+        // What cannot be removed is there to be seen, and the next export says so.
+        drop(fs::remove_file(&file));
+        let parents = file.ancestors().skip(1);
+        for parent in parents.take_while(|parent| *parent != folder) {
+            drop(fs::remove_dir(parent));
+        }
+    }
 }
 
 /// Every note as it stands here: its path and its file.
