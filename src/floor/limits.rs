@@ -115,6 +115,8 @@ pub const NOTES_WAIT: Duration = Duration::from_secs(20);
 pub const NOTES_SENT: Duration = Duration::from_mins(10);
 /// How far apart the questions are that reading notes asks the team's remote.
 pub const NOTES_APART: Duration = Duration::from_mins(1);
+/// How far apart they are at most where the remote goes on failing.
+pub const NOTES_APART_MOST: Duration = Duration::from_mins(15);
 /// One line of intent, in characters.
 pub const INTENT_CHARS: usize = 200;
 /// Paths and globs of one announcement.

@@ -265,6 +265,15 @@ impl Site {
         }
     }
 
+    /// Returns the folder of the notes: git's, also where it cannot be written, since a second place would hide what is in the
+    /// first; without git, that of the state.
+    pub fn notes_dir(&self) -> PathBuf {
+        match &self.0.checkout {
+            Some(checkout) => checkout.common_dir.join(SHARED),
+            None => self.0.root.join(SHARED_FALLBACK),
+        }
+    }
+
     /// Returns the token's file: the one that exists, looked for first in the git common dir and then in the checkout, else
     /// where it would be made. So a process that cannot write the common dir still agrees with those that can.
     pub fn token(&self) -> PathBuf {
@@ -291,7 +300,7 @@ impl Site {
     /// Returns the file of the notes that are not published yet: `writes.db`, or one of this scope where another kernel may
     /// use the file system.
     pub fn writes(&self) -> PathBuf {
-        let folder = self.shared_dir();
+        let folder = self.notes_dir();
         if mount::is_shared(&folder) {
             return folder.join(format!("writes.{}.db", self.scope()));
         }

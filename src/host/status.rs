@@ -79,8 +79,8 @@ fn touched(site: &Site, files: Files) -> Vec<String> {
         site.token(),
         site.board(files),
         site.writes(),
-        site.shared_dir().join(memory::team::FOLDER),
-        site.shared_dir().join(memory::index::FILE),
+        site.notes_dir().join(memory::team::FOLDER),
+        site.notes_dir().join(memory::index::FILE),
     ]
     .iter()
     .map(|path| site.shown(path))

@@ -78,7 +78,7 @@ impl Memory {
 
     fn with(site: Option<&Site>, patience: Patience, news: News) -> Self {
         let place = site.map(|site| {
-            let folder = site.shared_dir();
+            let folder = site.notes_dir();
             let team = || Team::at(&folder, site.writes());
             Arc::new(Place {
                 team: Mutex::new(team()),

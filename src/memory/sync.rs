@@ -4,6 +4,8 @@
 //! remote nor one that hangs holds up a write, a read or anybody else. Who waits for a job waits for a bounded time, and the
 //! job goes on without them.
 
+mod pace;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -13,6 +15,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use self::pace::{Beside, Paces, Went};
 use super::consent::{Consent, consent};
 use super::index::Index;
 use super::library::Library;
@@ -22,7 +25,7 @@ use super::remote::{self, Deadline, Remote, RemoteError, TIDY};
 use super::team::{FOLDER, SyncError, Team};
 use crate::floor::error::Chain;
 use crate::floor::git;
-use crate::floor::limits::{NOTES_APART, NOTES_SENT, NOTES_WAIT};
+use crate::floor::limits::{NOTES_SENT, NOTES_WAIT};
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
 
@@ -61,8 +64,8 @@ struct Inner {
     folder: PathBuf,
     writes: PathBuf,
     news: News,
-    /// When the team's notes were asked for last.
-    asked: Mutex<Option<Instant>>,
+    /// How often the remote is asked on the side.
+    paces: Mutex<Paces>,
     /// Calls off the packing of the repository: whoever waits for a meeting does not wait for that.
     tidying: Mutex<Option<Deadline>>,
 }
@@ -86,10 +89,10 @@ impl Meetings {
     pub(super) fn of(site: &Site, patience: Patience, news: News) -> Self {
         let inner = Inner {
             site: site.clone(),
-            folder: site.shared_dir(),
+            folder: site.notes_dir(),
             writes: site.writes(),
             news,
-            asked: Mutex::new(None),
+            paces: Mutex::default(),
             tidying: Mutex::new(None),
         };
         Self {
@@ -117,7 +120,7 @@ impl Meetings {
     ///
     /// Cancel safety: dropping the future does not stop the job.
     pub async fn both(&self) -> Outcome {
-        self.note_asked();
+        self.inner.paces().ask(Instant::now());
         self.meet(What::Both).await
     }
 
@@ -128,15 +131,21 @@ impl Meetings {
         self.meet(What::Adopt).await
     }
 
-    /// The same as [`Meetings::both`] beside whoever reads, who does not wait for it; at most once in a while.
+    /// The same as [`Meetings::both`] beside whoever reads, who does not wait for it; at most once in a while, and less often
+    /// where the remote fails. A remote that takes nothing from us is still asked for what the team has.
     pub fn beside(&self) {
-        if self.patience == Patience::Errand || !self.note_asked() {
+        if self.patience == Patience::Errand {
             return;
         }
+        let what = match self.inner.paces().beside(Instant::now()) {
+            Beside::Nothing => return,
+            Beside::Pull => What::Pull,
+            Beside::Both => What::Both,
+        };
         let inner = Arc::clone(&self.inner);
         self.worker.submit(Box::new(move |thread| {
             if thread.is_ok() {
-                let outcome = inner.run(What::Both);
+                let outcome = inner.run(what);
                 tracing::debug!(outcome = outcome.word(), "notes were synced beside a read");
             }
         }));
@@ -163,20 +172,6 @@ impl Meetings {
     fn tidying(&self) -> MutexGuard<'_, Option<Deadline>> {
         let tidying = self.inner.tidying.lock();
         tidying.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes that the team is asked now; `false` where it was a short time ago.
-    fn note_asked(&self) -> bool {
-        let mut asked = self
-            .inner
-            .asked
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let is_due = asked.is_none_or(|asked| asked.elapsed() >= NOTES_APART);
-        if is_due {
-            *asked = Some(Instant::now());
-        }
-        is_due
     }
 
     async fn meet(&self, what: What) -> Outcome {
@@ -314,14 +309,35 @@ impl Inner {
         let library = team.library_folder()?;
         let remote = Remote::new(&library, self.site.root(), url, reference, local)?;
         let until = Deadline::after(NOTES_SENT);
+        let pull = |team: &mut Team| {
+            let pulled = team.pull(&remote, &until);
+            self.paces().pull.note(went(&pulled));
+            pulled
+        };
         match what {
-            What::Pull => return team.pull(&remote, &until),
+            What::Pull => return pull(&mut team),
             What::Publish => {}
-            What::Both => team.pull(&remote, &until)?,
+            What::Both => pull(&mut team)?,
             What::Adopt => return team.adopt(&remote, &until),
             What::Purge(id) => return team.purge(id, Some((&remote, &until))).map(drop),
         }
-        team.publish(&remote, &until)
+        let published = team.publish(&remote, &until);
+        self.paces().push.note(went(&published));
+        published
+    }
+
+    fn paces(&self) -> MutexGuard<'_, Paces> {
+        self.paces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a meeting says of the next one.
+fn went(met: &Result<(), SyncError>) -> Went {
+    match met {
+        Ok(()) => Went::Well,
+        Err(SyncError::Rewritten) => Went::Nowhere,
+        Err(SyncError::Remote(error)) if !error.is_passing() => Went::Nowhere,
+        Err(SyncError::Remote(_) | SyncError::Contended | SyncError::Team(_)) => Went::Wrong,
     }
 }
 

@@ -69,6 +69,42 @@ fn an_owner_that_cannot_write_gits_folder_says_that_its_board_is_its_own() {
     wait_for("a word about the board", BOUND, said);
 }
 
+/// Notes have one place: who cannot write there is told so, and reads what is there or is told why not.
+#[test]
+fn notes_are_in_gits_folder_also_for_who_cannot_write_it() {
+    let repository = Repository::new();
+    let before = repository.attached("before");
+    before.tool(
+        "majordomus_remember",
+        &json!({ "title": "The limit is 16 MB" }),
+    );
+    before.close();
+    before.exit();
+    let confinement = read_only(&repository.root().join(".git"));
+    let client = repository
+        .launch()
+        .name("confined")
+        .wrapped(confinement.wrapper)
+        .start();
+    client.attach();
+    let written =
+        client.call("majordomus_remember", &json!({ "title": "Another" }))["result"].clone();
+    assert_eq!(written["isError"], true, "{written}");
+    let said = written.to_string();
+    assert!(said.contains("its folder cannot be written"), "{said}");
+    for (tool, asked) in [
+        ("majordomus_notes", json!({})),
+        ("majordomus_recall", json!({ "query": "limit" })),
+    ] {
+        let read = client.call(tool, &asked)["result"].clone();
+        let said = read.to_string();
+        let found = said.contains("The limit is 16 MB");
+        assert!(found || read["isError"] == true, "{tool}: {said}");
+    }
+    let fallback = repository.root().join(".ai/local/state/writes.db");
+    assert!(!fallback.exists(), "a second place for notes");
+}
+
 /// Guards I3.
 #[test]
 fn a_read_only_state_folder_does_not_keep_anyone_from_attaching() {

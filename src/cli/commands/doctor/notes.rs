@@ -27,7 +27,7 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
     let (waiting, drafts) = match Outbox::examine(&file) {
         Condition::Absent => (0, 0),
         Condition::Sound => {
-            let mut team = Team::at(&site.shared_dir(), file.clone());
+            let mut team = Team::at(&site.notes_dir(), file.clone());
             let counted = team
                 .unpublished()
                 .and_then(|waiting| Ok((waiting.len(), team.drafts()?.len())));
@@ -46,8 +46,8 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
         Condition::Unusable(why) => return unusable(&why),
     };
     let mut findings = Vec::new();
-    if let Err(error) = Team::at(&site.shared_dir(), file.clone()).examine() {
-        let folder = site.shown(&site.shared_dir().join(FOLDER));
+    if let Err(error) = Team::at(&site.notes_dir(), file.clone()).examine() {
+        let folder = site.shown(&site.notes_dir().join(FOLDER));
         let text = format!(
             "the repository of the notes cannot be read: {}; without it, it is made again from what was written and what the team has",
             Chain(&error)
@@ -87,7 +87,7 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
 
 /// What is not sent because it seems to hold a secret.
 fn withheld(site: &Site, file: PathBuf) -> Vec<Finding> {
-    let held = Team::at(&site.shared_dir(), file).withheld();
+    let held = Team::at(&site.notes_dir(), file).withheld();
     let held = held.unwrap_or_default();
     let mut findings: Vec<Finding> = held
         .iter()
@@ -99,7 +99,7 @@ fn withheld(site: &Site, file: PathBuf) -> Vec<Finding> {
             Finding::problem(CHECK, format!("a note is held back: {held}")).hint(hint)
         })
         .collect();
-    let folder = site.shared_dir().join(FOLDER);
+    let folder = site.notes_dir().join(FOLDER);
     let aside = folder.join(ASIDE).read_dir();
     if aside.is_ok_and(|mut all| all.next().is_some()) {
         let text = format!(

@@ -22,7 +22,7 @@ pub(super) fn acknowledge(args: &One, context: &Context) -> Outcome {
     is_id(&args.id)?;
     let id: Uuid = args.id.parse().unwrap_or_default();
     let unread = |error: TeamError| failures::UNREAD_NOTES.fill(&[&Chain(&error)]);
-    let mut team = Team::at(&site.shared_dir(), site.writes());
+    let mut team = Team::at(&site.notes_dir(), site.writes());
     let held = team.withheld().map_err(unread)?;
     let held: Vec<_> = held.iter().filter(|held| held.note == id).collect();
     if held.is_empty() {

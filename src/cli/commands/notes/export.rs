@@ -38,7 +38,7 @@ pub struct Export {
 /// Where there is no checkout.
 pub(super) fn path(args: &Path, context: &Context) -> Outcome {
     let site = context.checkout()?;
-    let path = site.shared_dir().join(FOLDER);
+    let path = site.notes_dir().join(FOLDER);
     if args.form.json {
         context
             .screen
@@ -112,7 +112,7 @@ fn clear(folder: &path::Path, notes: &[(String, Vec<u8>)]) {
 
 /// Every note as it stands here: its path and its file.
 fn all(site: &Site) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-    let mut team = Team::at(&site.shared_dir(), site.writes());
+    let mut team = Team::at(&site.notes_dir(), site.writes());
     team.all()
         .map_err(|error| failures::UNREAD_NOTES.fill(&[&Chain(&error)]))
 }
