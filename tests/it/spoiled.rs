@@ -144,3 +144,47 @@ fn whatever_of_the_repository_of_notes_is_damaged_is_named_and_comes_back() {
         assert!(!found.contains("hint: mv "), "{damage}: {found}");
     }
 }
+
+/// Somebody who may push puts what is no note beside the notes, and a second file of one.
+#[test]
+fn what_among_the_notes_is_never_read_is_counted_by_doctor() {
+    let remote = Remote::new();
+    let (here, there) = (remote.sharing(), remote.sharing());
+    let answer = said(&here, &["remember", "of the team"]);
+    let path = answer["path"].as_str().unwrap();
+    let (folder, file) = path.rsplit_once('/').unwrap();
+    let work = here.outside().join("by-hand");
+    let work = work.to_str().unwrap();
+    here.git(&["clone", "-q", remote.path().to_str().unwrap(), work]);
+    let at = |words: &[&str]| {
+        here.git(
+            &[
+                &[
+                    "-C",
+                    work,
+                    "-c",
+                    "user.name=x",
+                    "-c",
+                    "user.email=x@example.org",
+                ],
+                words,
+            ]
+            .concat(),
+        )
+    };
+    at(&["fetch", "-q", "origin", REF]);
+    at(&["checkout", "-q", "FETCH_HEAD"]);
+    let id = answer["id"].as_str().unwrap();
+    fs::write(format!("{work}/{folder}/{id}-again.md"), "twice").unwrap();
+    fs::write(format!("{work}/{folder}/huge.md"), "no note").unwrap();
+    std::os::unix::fs::symlink(file, format!("{work}/{folder}/link.md")).unwrap();
+    at(&["add", "."]);
+    at(&["commit", "-q", "-m", "by hand"]);
+    at(&["push", "-q", "origin", &format!("HEAD:{REF}")]);
+    succeed(&mut there.command(&["sync"]));
+    assert_eq!(titles(&there).len(), 1);
+    let told = there.cli(&["doctor"]).stdout;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("3 files among the notes"), "{told}");
+    assert!(told.contains("ls-tree"), "{told}");
+}

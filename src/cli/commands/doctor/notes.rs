@@ -8,7 +8,7 @@ use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::memory::consent::{Consent, consent};
 use crate::memory::outbox::Outbox;
-use crate::memory::team::{ASIDE, FOLDER, Team};
+use crate::memory::team::{ASIDE, FOLDER, REF, Team};
 
 /// What the lines are about.
 const CHECK: &str = "notes";
@@ -46,13 +46,25 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
         Condition::Unusable(why) => return unusable(&why),
     };
     let mut findings = Vec::new();
-    if let Err(error) = Team::at(&site.notes_dir(), file.clone()).examine() {
-        let folder = site.shown(&site.notes_dir().join(FOLDER));
-        let text = format!(
-            "the repository of the notes cannot be read: {}; without it, it is made again from what was written and what the team has",
-            Chain(&error)
-        );
-        findings.push(Finding::problem(CHECK, text).hint(format!("mv {folder} {folder}.damaged")));
+    let folder = site.shown(&site.notes_dir().join(FOLDER));
+    match Team::at(&site.notes_dir(), file.clone()).examine() {
+        Ok(0) => {}
+        Ok(unread) => {
+            let text = match unread {
+                1 => "1 file among the notes is no note that is read".to_owned(),
+                unread => format!("{unread} files among the notes are no notes that are read"),
+            };
+            let hint = format!("git --git-dir {folder} ls-tree -r --long {REF}");
+            findings.push(Finding::note(CHECK, text).hint(hint));
+        }
+        Err(error) => {
+            let text = format!(
+                "the repository of the notes cannot be read: {}; without it, it is made again from what was written and what the team has",
+                Chain(&error)
+            );
+            let hint = format!("mv {folder} {folder}.damaged");
+            findings.push(Finding::problem(CHECK, text).hint(hint));
+        }
     }
     findings.extend(match &consent {
         None | Some(Consent::Unconfigured) => Vec::new(),
