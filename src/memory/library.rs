@@ -10,7 +10,6 @@
 //!
 //! Absent: the network, which is `git`'s; a working tree, an index, hooks, signatures, a log of refs.
 
-mod abandoned;
 mod contents;
 mod differ;
 mod error;
@@ -18,6 +17,7 @@ mod folder;
 mod fresh;
 mod message;
 mod rewrite;
+mod turn;
 
 pub use error::LibraryError;
 pub use fresh::Fresh;
@@ -34,6 +34,7 @@ use gix_object::{FindExt as _, Tree, Write as _};
 use gix_ref::transaction::{self, PreviousValue, RefEdit, RefLog};
 use gix_ref::{FullName, Target};
 
+use self::turn::Turn;
 use super::place;
 
 /// The longest note that is read or written, in bytes.
@@ -287,9 +288,10 @@ impl Library {
                 .prepare([edit.clone()], wait, wait)
                 .and_then(|transaction| transaction.commit(None))
         };
+        let turn = Turn::take(&self.folder, REF_LOCK);
         let mut moved = attempt();
         if moved.as_ref().is_err_and(|error| !error::is_behind(error))
-            && abandoned::remove(&self.folder, &name.to_string())
+            && turn.free(&self.folder, &name.to_string())
         {
             moved = attempt();
         }

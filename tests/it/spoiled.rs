@@ -71,7 +71,7 @@ fn a_lock_that_a_killed_process_left_is_taken_away() {
     let hour = Duration::from_hours(1);
     let now = fs::metadata(folder.join(REF)).unwrap().modified().unwrap();
     // The clock may have been set back since.
-    for (round, at) in [now - hour, now + hour].into_iter().enumerate() {
+    for (round, at) in [now - hour, now + hour, now].into_iter().enumerate() {
         let left = fs::File::create(&lock).unwrap();
         left.set_modified(at).unwrap();
         let answer = said(&repository, &["remember", "after"]);
@@ -79,7 +79,9 @@ fn a_lock_that_a_killed_process_left_is_taken_away() {
         assert_eq!(titles(&repository).len(), round + 2);
         assert!(!lock.exists());
     }
-    // One that somebody may be holding is theirs.
+    // That of somebody who is suspended in the middle is theirs.
+    let turn = fs::File::open(folder.join("HEAD")).unwrap();
+    turn.lock().unwrap();
     fs::File::create(&lock).unwrap();
     let answer = said(&repository, &["remember", "meanwhile"]);
     assert_eq!(answer["sync"]["published"], false, "{answer}");

@@ -94,6 +94,10 @@ const WAITERS: &[(&str, &str)] = &[
         "src/host/signals.rs",
         "a second signal lets the release that the first began end",
     ),
+    (
+        "src/memory/library/turn.rs",
+        "two seconds of looks at a turn that somebody else has for one rename",
+    ),
     ("src/host/port.rs", "ten seconds of retries for a port"),
     (
         "src/host/door.rs",
