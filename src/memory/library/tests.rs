@@ -337,14 +337,17 @@ fn what_is_no_repository_of_ours_is_named() {
     assert_eq!(library.tip(REF).unwrap(), Some(tip));
 }
 
-/// A writer that was killed with the ref's lock in its hands keeps the next ones waiting, and they say for what.
+/// A writer that is suspended with the ref's lock in its hands keeps the next ones waiting, and they say for what; of one
+/// that was killed only the lock is left, and goes.
 #[test]
-fn a_lock_that_nobody_holds_any_more_is_named() {
+fn a_lock_is_named_as_long_as_somebody_has_the_turn_and_goes_when_nobody_has() {
     let place = Place::new();
     let library = place.open(Kind::Sha1);
     let tip = write(&library, &note(1), "one");
     let lock = place.folder().join(format!("{REF}.lock"));
     fs::write(&lock, "").unwrap();
+    let turn = fs::File::open(place.folder().join("HEAD")).unwrap();
+    turn.lock().unwrap();
     let path = note(2);
     let change = Change::new(&path, Some(b"two"));
     let refused = library.commit(REF, &[change], &message("no")).unwrap_err();
@@ -353,8 +356,9 @@ fn a_lock_that_nobody_holds_any_more_is_named() {
         "{refused:?}"
     );
     assert_eq!(library.tip(REF).unwrap(), Some(tip));
-    fs::remove_file(lock).unwrap();
+    drop(turn);
     write(&library, &note(2), "two");
+    assert!(!lock.exists());
 }
 
 fn object(folder: &Path, id: ObjectId) -> PathBuf {
