@@ -7,6 +7,7 @@ use std::process::Stdio;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::support::command::hermetic;
 use crate::support::{BOUND, Repository, wait_some};
 
 #[test]
@@ -115,4 +116,38 @@ fn every_command_has_a_manual_page() {
     );
     assert!(page(&["man", "logs"]).1.contains("follow"));
     assert_eq!(page(&["man", "nothing"]).0, Some(2));
+}
+
+#[test]
+fn a_shell_completes_commands_and_flags() {
+    let repository = Repository::bare_folder();
+    let script = repository.cli(&["completions", "bash"]);
+    assert_eq!(script.status.code(), Some(0));
+    let at = repository.outside().join("completions.bash");
+    fs::write(&at, script.stdout).unwrap();
+    // What bash does at a tabulator: it sets the words, calls the function and reads the replies.
+    let press = r#"
+        source "$0" || exit 9
+        COMP_WORDS=(majordomus "$@") COMP_CWORD=$# last="${!#}" before=majordomus
+        [ $# -eq 1 ] || before="${@: -2:1}"
+        _majordomus majordomus "$last" "$before"
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let completed = |words: &[&str]| {
+        let mut bash = hermetic("bash", repository.root(), repository.home());
+        bash.args(["--norc", "-c", press]).arg(&at).args(words);
+        let output = bash.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.is_empty(), "{said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(completed(&["doc"]).trim(), "doctor");
+    assert_eq!(completed(&["logs", "--fol"]).trim(), "--follow");
+    for shell in ["zsh", "fish"] {
+        let script = repository.cli(&["completions", shell]);
+        let script = String::from_utf8(script.stdout).unwrap();
+        assert!(script.contains("bug-report"), "{shell}: {script}");
+    }
+    let unknown = repository.cli(&["completions", "nothing"]);
+    assert_eq!(unknown.status.code(), Some(2));
 }

@@ -77,14 +77,16 @@ pub(crate) fn read(repository: &Repository, path: &str) -> String {
 
 #[test]
 fn the_usual_clients_are_told_and_what_they_are_told_starts_the_server() {
-    for repository in [Repository::new(), Repository::without_git()] {
+    let main = Repository::new();
+    let linked = main.worktree("linked");
+    for repository in [&main, &linked, &Repository::without_git()] {
         let before = tree(repository.root());
-        let said = succeeded(&init(&repository, &["--yes"]));
+        let said = succeeded(&init(repository, &["--yes"]));
         assert!(said.contains("3 files written"), "{said}");
         for path in FILES {
-            assert!(read(&repository, path).contains("majordomus"), "{path}");
+            assert!(read(repository, path).contains("majordomus"), "{path}");
         }
-        let entry: Value = serde_json::from_str(&read(&repository, ".mcp.json")).unwrap();
+        let entry: Value = serde_json::from_str(&read(repository, ".mcp.json")).unwrap();
         let entry = &entry["mcpServers"]["majordomus"];
         let words = entry["args"].as_array().unwrap().iter();
         let line = words.fold(
@@ -95,7 +97,7 @@ fn the_usual_clients_are_told_and_what_they_are_told_starts_the_server() {
             .map(Into::into)
             .to_vec();
         let launch = repository.launch().name("client").wrapped(shell);
-        let client = launch.variable("PATH", path(&repository)).start();
+        let client = launch.variable("PATH", path(repository)).start();
         client.attach();
         repository.ready();
         client.tool(
@@ -105,11 +107,11 @@ fn the_usual_clients_are_told_and_what_they_are_told_starts_the_server() {
         client.close();
         client.exit();
 
-        let again = succeeded(&init(&repository, &["--yes"]));
+        let again = succeeded(&init(repository, &["--yes"]));
         assert!(again.contains("nothing to write"), "{again}");
-        succeeded(&init(&repository, &["--undo", "--yes"]));
+        succeeded(&init(repository, &["--undo", "--yes"]));
         assert_eq!(tree(repository.root()), before);
-        let again = succeeded(&init(&repository, &["--undo", "--yes"]));
+        let again = succeeded(&init(repository, &["--undo", "--yes"]));
         assert!(again.contains("nothing to write"), "{again}");
     }
 }
