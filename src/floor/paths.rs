@@ -10,6 +10,7 @@
 //! it is copied; the *scope* says who can share a lock and a loopback address with us: one boot of one kernel, one network
 //! namespace. The lease's files are there twice: the *common* ones, and those of a scope whose server stands beside them.
 
+mod case;
 mod identity;
 
 use std::fs;
@@ -144,6 +145,7 @@ impl Site {
                 None => return Ok(None),
             },
         };
+        let root = case::as_listed(&root);
         let Ok(found) = fs::metadata(&root) else {
             return Ok(None);
         };
