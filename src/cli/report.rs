@@ -99,10 +99,10 @@ impl Failure {
     /// Fails for these causes, which are of one kind.
     fn because(kind: Kind, causes: Vec<String>) -> Self {
         Self {
-            exit: kind.exit,
+            exit: kind.exit(),
             causes,
             hints: Vec::new(),
-            general: kind.hint,
+            general: kind.hint(),
         }
     }
 

@@ -52,6 +52,75 @@ pub fn fits(text: &str, filled: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Declares a table of what can go wrong: the type of its rows, which nobody else makes, and lists of rows, each a constant.
+///
+/// ```text
+/// gaps::table! {
+///     /// One reason to refuse a call.
+///     Reason { code: RefusalCode }
+///
+///     /// Every reason, in the order of the reference.
+///     ALL {
+///         NO_NOTE = NotFound, "there is no note `…`", "majordomus notes lists those there are";
+///     }
+/// }
+/// ```
+///
+/// The word behind a name is one of the row's first field; the two texts are what it says, lower case and without a full
+/// stop, with a [`GAP`] for what only the moment knows, and what helps.
+macro_rules! table {
+    (
+        $(#[$about:meta])*
+        $row:ident { $key:ident: $code:ty }
+        $(
+            $(#[$doc:meta])*
+            $list:ident {
+                $($name:ident = $word:ident, $text:literal, $hint:literal;)*
+            }
+        )*
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $row {
+            $key: $code,
+            text: &'static str,
+            hint: &'static str,
+        }
+
+        impl $row {
+            /// Returns the word under which it stands in the table.
+            #[must_use]
+            pub fn $key(self) -> $code {
+                self.$key
+            }
+
+            /// Returns what it says, with a gap for what only the moment knows.
+            #[must_use]
+            pub fn text(self) -> &'static str {
+                self.text
+            }
+
+            /// Returns what helps, where the moment knows nothing better.
+            #[must_use]
+            pub fn hint(self) -> &'static str {
+                self.hint
+            }
+        }
+
+        $(
+            $(
+                #[doc = $text]
+                pub const $name: $row = $row { $key: <$code>::$word, text: $text, hint: $hint };
+            )*
+
+            $(#[$doc])*
+            pub const $list: &[$row] = &[$($name),*];
+        )*
+    };
+}
+
+pub(crate) use table;
+
 /// What holds for the rows of every such table: text and hint.
 ///
 /// # Panics

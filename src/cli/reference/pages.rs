@@ -167,7 +167,7 @@ pub fn errors() -> String {
     let rows: Vec<Vec<String>> = ErrorCode::ALL.iter().map(|each| json_rpc(*each)).collect();
     text.push_str(&table(&["code", "meaning", "hint"], &rows));
     let frames = faults::ALL.iter().map(|fault| {
-        let number = fault.code().to_string();
+        let number = (fault.code() as i64).to_string();
         vec![number, fault.text().to_owned(), fault.hint().to_owned()]
     });
     let rows: Vec<Vec<String>> = frames
@@ -204,10 +204,10 @@ pub fn errors() -> String {
     let rows: Vec<Vec<String>> = failures::ALL
         .iter()
         // What another table has is passed on as it is.
-        .filter(|kind| kind.text != String::from(gaps::GAP))
+        .filter(|kind| kind.text() != String::from(gaps::GAP))
         .map(|kind| {
-            let exit = kind.exit.code().to_string();
-            vec![exit, kind.text.to_owned(), kind.hint.to_owned()]
+            let exit = kind.exit().code().to_string();
+            vec![exit, kind.text().to_owned(), kind.hint().to_owned()]
         })
         .collect();
     text.push_str(&table(&["exit", "text", "hint"], &rows));

@@ -37,77 +37,49 @@ impl FrameError {
     }
 }
 
-/// One way to be no frame.
-#[derive(Debug, Clone, Copy)]
-pub struct Fault {
-    code: i64,
-    text: &'static str,
-    hint: &'static str,
+/// What a frame's error code says. *Source:* JSON-RPC 2.0, section 5.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// Not JSON.
+    Parse = -32700,
+    /// JSON that is no request.
+    Invalid = -32600,
 }
 
 impl Fault {
-    /// Returns the JSON-RPC error code.
-    #[must_use]
-    pub fn code(self) -> i64 {
-        self.code
-    }
-
-    /// Returns the cause, with a [`gaps::GAP`] for what only the moment knows.
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        self.text
-    }
-
-    /// Returns what helps.
-    #[must_use]
-    pub fn hint(self) -> &'static str {
-        self.hint
-    }
-
     /// Says so of no request in particular, the gaps of the text filled in their order.
     #[must_use]
     pub fn fill(self, values: &[&dyn Display]) -> FrameError {
         FrameError {
-            code: self.code,
+            code: self.code as i64,
             id: None,
             message: gaps::fill(self.text, values),
         }
     }
 }
 
-/// Not JSON. *Source:* JSON-RPC 2.0, section 5.1.
-const PARSE: i64 = -32700;
-/// JSON that is no request. *Source:* as above.
-const INVALID: i64 = -32600;
-
-macro_rules! faults {
-    ($($name:ident = $code:ident, $text:literal, $hint:literal;)*) => {
-        $(
-            #[doc = $text]
-            pub const $name: Fault = Fault { code: $code, text: $text, hint: $hint };
-        )*
-
-        /// Every fault, in the order of the reference.
-        pub const ALL: &[Fault] = &[$($name),*];
-    };
-}
-
 #[rustfmt::skip]
-faults! {
-    NOT_TEXT = PARSE, "not UTF-8", "send each message in UTF-8";
-    NOT_JSON = PARSE, "not JSON: …", "send one JSON-RPC 2.0 message a line";
-    TOO_DEEP = PARSE, "nested deeper than …", "nest less deep: docs/reference/limits.md has every limit";
-    TOO_LARGE = INVALID, "the message is larger than 16 MiB", "send less at a time: docs/reference/limits.md has every limit";
-    NO_OBJECT = INVALID, "a message is a JSON object", "send one JSON-RPC 2.0 message a line";
-    NO_MESSAGE = INVALID, "not a JSON-RPC message: …", "send a message with the members of JSON-RPC 2.0, each of its type";
-    NO_VERSION = INVALID, "`jsonrpc` is not \"2.0\"", "send `\"jsonrpc\": \"2.0\"` in each message";
-    BAD_ID = INVALID, "an id is a string or a number", "send a string or a number as `id`, or none to notify";
-    BAD_METHOD = INVALID, "`method` is not a string", "send the method's name as a string";
-    NO_METHOD = INVALID, "neither a method nor a result", "send `method` to ask, `result` or `error` to answer";
-    EMPTY_BATCH = INVALID, "an empty batch", "send one message at least";
-    NO_BATCH = INVALID, "a batch is not taken here: send one message at a time", "send one message at a time";
-    LARGE_BATCH = INVALID, "a batch may ask for … things, and this one is past that", "send what is past that in a batch of its own";
-    NOT_IN_A_BATCH = INVALID, "this cannot stand in a batch", "send it as a message of its own";
+gaps::table! {
+    /// One way to be no frame.
+    Fault { code: Code }
+
+    /// Every fault, in the order of the reference.
+    ALL {
+        NOT_TEXT = Parse, "not UTF-8", "send each message in UTF-8";
+        NOT_JSON = Parse, "not JSON: …", "send one JSON-RPC 2.0 message a line";
+        TOO_DEEP = Parse, "nested deeper than …", "nest less deep: docs/reference/limits.md has every limit";
+        TOO_LARGE = Invalid, "the message is larger than 16 MiB", "send less at a time: docs/reference/limits.md has every limit";
+        NO_OBJECT = Invalid, "a message is a JSON object", "send one JSON-RPC 2.0 message a line";
+        NO_MESSAGE = Invalid, "not a JSON-RPC message: …", "send a message with the members of JSON-RPC 2.0, each of its type";
+        NO_VERSION = Invalid, "`jsonrpc` is not \"2.0\"", "send `\"jsonrpc\": \"2.0\"` in each message";
+        BAD_ID = Invalid, "an id is a string or a number", "send a string or a number as `id`, or none to notify";
+        BAD_METHOD = Invalid, "`method` is not a string", "send the method's name as a string";
+        NO_METHOD = Invalid, "neither a method nor a result", "send `method` to ask, `result` or `error` to answer";
+        EMPTY_BATCH = Invalid, "an empty batch", "send one message at least";
+        NO_BATCH = Invalid, "a batch is not taken here: send one message at a time", "send one message at a time";
+        LARGE_BATCH = Invalid, "a batch may ask for … things, and this one is past that", "send what is past that in a batch of its own";
+        NOT_IN_A_BATCH = Invalid, "this cannot stand in a batch", "send it as a message of its own";
+    }
 }
 
 #[cfg(test)]
