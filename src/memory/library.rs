@@ -23,6 +23,7 @@ pub use error::LibraryError;
 pub use fresh::Fresh;
 pub use message::Message;
 pub use rewrite::Rewritten;
+pub(super) use turn::is_old;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -65,7 +65,8 @@ impl Turn {
     }
 }
 
-fn is_old(path: &Path) -> bool {
+/// Whether the lock of a ref at `path` is too old to be anybody's.
+pub(in crate::memory) fn is_old(path: &Path) -> bool {
     let Ok(found) = path.symlink_metadata() else {
         return false;
     };

@@ -12,13 +12,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Deadline, RemoteError, TRACKING};
-use crate::floor::clock;
 use crate::floor::fs::{FileError, open_plain};
+use crate::memory::library::is_old;
 
 /// Between two looks at a lock that somebody else holds for as long as a network takes.
 const LOOK: Duration = Duration::from_millis(20);
-/// How old the lock of a ref is that nobody can still be holding: each is held for one rename.
-const ABANDONED_MS: u64 = 60_000;
 /// How deep refs are looked through.
 const DEPTH: usize = 8;
 
@@ -110,13 +108,7 @@ fn sweep_old(folder: &Path, depth: usize) {
 }
 
 fn remove_old(path: &Path) {
-    let Ok(found) = path.symlink_metadata() else {
-        return;
-    };
-    let changed = u64::try_from(found.mtime())
-        .unwrap_or(0)
-        .saturating_mul(1000);
-    if found.is_file() && clock::now_ms().saturating_sub(changed) > ABANDONED_MS {
+    if is_old(path) {
         let _gone = fs::remove_file(path);
     }
 }

@@ -4,14 +4,14 @@ The owner runs under strace. Its calls stand in the trace in the order in which 
 interrupts is there twice, and has ended only where it is `resumed`.
 """
 
-import json
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
 
-BINARY = os.environ["BINARY"]
+from stdio import BINARY, Process
+
 URL = "https://git.example.org/team/code.git"
 CALLS = "fsync,fdatasync,write,writev,pwrite64,sendto,sendmsg,execve"
 TITLE = "traced fact"
@@ -49,49 +49,14 @@ class Place:
         subprocess.run(words, cwd=folder, env=self.environment, check=True, capture_output=True)
 
 
-class Process:
-    """A `majordomus mcp`, spoken to over its pipes."""
-
-    def __init__(self, place, before=(), **variables):
-        self.child = subprocess.Popen(
-            [*before, BINARY, "mcp"],
-            cwd=place.root,
-            env=place.environment | variables,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.ask(1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "trace", "version": "1"})
-        self.send({"method": "notifications/initialized"})
-
-    def send(self, message):
-        self.child.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
-        self.child.stdin.flush()
-
-    def ask(self, number, method, **params):
-        self.send({"id": number, "method": method, "params": params})
-        for line in self.child.stdout:
-            message = json.loads(line)
-            if message.get("id") == number:
-                return message["result"]
-        raise AssertionError("the process ended")
-
-    def remember(self):
-        result = self.ask(2, "tools/call", name="majordomus_remember", arguments={"title": TITLE})
-        return result["structuredContent"]
-
-    def end(self):
-        self.child.stdin.close()
-        self.child.wait(timeout=60)
-
-
 def traced(place, bridged=False, **variables):
     """The status of one note, and the calls of the owner that had it written."""
     trace = place.base / "trace"
-    owner = Process(place, ("strace", "-f", "-y", "-s", "6000", "-o", str(trace), "-e", f"trace={CALLS}"), **variables)
-    writer = Process(place, **variables) if bridged else owner
-    answer = writer.remember()
+    environment = place.environment | variables
+    strace = ("strace", "-f", "-y", "-s", "6000", "-o", str(trace), "-e", f"trace={CALLS}")
+    owner = Process("owner", place.root, environment, strace)
+    writer = Process("writer", place.root, environment) if bridged else owner
+    answer = writer.tool("majordomus_remember", title=TITLE)
     for process in dict.fromkeys((writer, owner)):
         process.end()
     return answer["sync"]["status"], ended(trace.read_text(errors="replace").splitlines())

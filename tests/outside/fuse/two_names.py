@@ -7,51 +7,12 @@ import subprocess
 import sys
 import tempfile
 
-BINARY = os.environ["BINARY"]
+from stdio import BINARY, Process
 
 
-class Process:
-    """A `majordomus mcp`, spoken to over its pipes."""
-
-    def __init__(self, name, folder, environment):
-        self.child = subprocess.Popen(
-            [BINARY, "mcp"],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        self.number = 0
-        client = {"name": name, "version": "1"}
-        self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
-        self.send({"method": "notifications/initialized"})
-
-    def send(self, message):
-        self.child.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
-        self.child.stdin.flush()
-
-    def ask(self, method, **params):
-        self.number += 1
-        self.send({"id": self.number, "method": method, "params": params})
-        for line in self.child.stdout:
-            message = json.loads(line)
-            if message.get("id") == self.number:
-                return message["result"]
-        raise AssertionError("the process ended")
-
-    def tool(self, name, **arguments):
-        result = self.ask("tools/call", name=name, arguments=arguments)
-        assert not result.get("isError"), result
-        return result["structuredContent"]
-
-    def peers(self):
-        return sorted(peer["name"] for peer in self.tool("majordomus_peers")["peers"] if peer["attached"])
-
-    def end(self):
-        self.child.stdin.close()
-        self.child.wait(timeout=60)
+def peers(process):
+    found = process.tool("majordomus_peers")["peers"]
+    return sorted(peer["name"] for peer in found if peer["attached"])
 
 
 def main(mount):
@@ -66,7 +27,7 @@ def main(mount):
         first.tool("majordomus_announce", intent="rewrite the parser", scope=["src/**"])
         met = second.tool("majordomus_announce", intent="fix the lexer", scope=["src/lexer.rs"])
         assert "rewrite the parser" in json.dumps(met["collisions"]), met
-        assert first.peers() == second.peers() == ["first", "second"], (first.peers(), second.peers())
+        assert peers(first) == peers(second) == ["first", "second"], (peers(first), peers(second))
         first.tool("majordomus_remember", title="The limit is 16 MB")
         for name in ("Repo", "rEPO", "REPO"):
             words = [BINARY, "status", "--json"]
@@ -74,13 +35,12 @@ def main(mount):
             assert asked.returncode == 0 and json.loads(asked.stdout)["state"] == "ready", asked
         print("ok - one server for three names of one folder")
 
-        first.child.kill()
-        first.child.wait()
-        assert second.peers() == ["second"], second.peers()
+        first.kill()
+        assert peers(second) == ["second"], peers(second)
         titles = [note["title"] for note in second.tool("majordomus_notes")["notes"]]
         assert titles == ["The limit is 16 MB"], titles
         third = Process("third", folder, environment)
-        assert third.peers() == ["second", "third"], third.peers()
+        assert peers(third) == ["second", "third"], peers(third)
         third.end()
         second.end()
         left = [path.name for path in (folder / ".ai/local/state/mcp").iterdir() if path.suffix == ".json"]
