@@ -4,10 +4,12 @@
 //! commits it. Writes are committed in the order in which they were kept, each once: [`Team::commit`] says why.
 
 mod examine;
+mod found;
 mod held;
 mod publish;
 mod purge;
 
+pub use found::Found;
 pub use held::{ASIDE, Held};
 pub use publish::SyncError;
 
@@ -19,9 +21,7 @@ use uuid::Uuid;
 
 use super::index::{Hit, IndexError};
 use super::library::{Change, Library, LibraryError, Message};
-use super::note::{self, Fault, Note};
 use super::outbox::{Kept, Key, Outbox, OutboxError, State, Write};
-use super::place;
 use super::siblings;
 use super::version;
 use crate::floor::database::Place;
@@ -47,53 +47,6 @@ pub enum TeamError {
     /// The index cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),
-}
-
-/// A note that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// Its id.
-    pub id: Uuid,
-    /// Its path in the team's tree.
-    pub path: String,
-    /// Its file.
-    pub bytes: Vec<u8>,
-    /// How far it has come to the team.
-    pub state: State,
-    /// The note that took its place, where somebody looked.
-    pub newer: Option<Uuid>,
-}
-
-impl Found {
-    /// The file of a write, if it is there from then on.
-    #[must_use]
-    pub fn of(kept: &Kept) -> Option<Self> {
-        Some(Self {
-            id: kept.write.note,
-            path: kept.write.path.clone(),
-            bytes: kept.write.bytes.clone()?,
-            state: kept.state,
-            newer: None,
-        })
-    }
-
-    /// What it is about, as its path says.
-    #[must_use]
-    pub fn kind(&self) -> note::Kind {
-        place::parse(&self.path).map_or(note::Kind::Memory, |(kind, _)| kind)
-    }
-
-    /// Which version of the note this is; see [`version`].
-    #[must_use]
-    pub fn version(&self) -> String {
-        version::of(&self.bytes)
-    }
-
-    /// What the file says, and what of it is not understood.
-    #[must_use]
-    pub fn note(&self) -> (Note, Vec<Fault>) {
-        Note::parse(self.kind(), self.id, &self.bytes)
-    }
 }
 
 /// The notes of one repository, for all its checkouts. Several processes may have them open.
@@ -241,7 +194,7 @@ impl Team {
             (Some((library, tip)), Some(path)) => library.read(*tip, path)?,
             _ => None,
         };
-        Ok(stands(id, path.unwrap_or_default(), bytes, last))
+        Ok(Found::standing(id, path.unwrap_or_default(), bytes, last))
     }
 
     /// The file of a note as it stood in a version; `None` where that is not here any more.
@@ -281,7 +234,7 @@ impl Team {
         for hit in hits {
             let last = self.outbox.last_of(hit.id)?;
             let bytes = library.read(tip, &hit.path)?;
-            let found = stands(hit.id, hit.path.clone(), bytes, last);
+            let found = Found::standing(hit.id, hit.path.clone(), bytes, last);
             all.extend(found.map(|found| Found {
                 newer: hit.newer,
                 ..found
@@ -360,24 +313,6 @@ impl Team {
 
     fn open(&self) -> Result<Library, LibraryError> {
         Library::open(&self.library, Kind::Sha1)
-    }
-}
-
-/// A note of which the tree has `bytes` and `last` was written last, if that is not published.
-fn stands(id: Uuid, path: String, bytes: Option<Vec<u8>>, last: Option<Kept>) -> Option<Found> {
-    match (last, bytes) {
-        (Some(last), _) if last.state == State::Waiting => Found::of(&last),
-        // What is committed is in the tree, with what others made of it.
-        (last, Some(bytes)) => Some(Found {
-            id,
-            path,
-            bytes,
-            state: last.map_or(State::Published, |last| last.state),
-            newer: None,
-        }),
-        // It is being applied again at this moment.
-        (Some(last), None) if last.write.base.is_none() => Found::of(&last),
-        (_, None) => None,
     }
 }
 
