@@ -25,3 +25,4 @@ pub mod segments;
 pub mod session;
 pub mod shadow;
 pub mod status;
+pub mod witness;

@@ -3,17 +3,20 @@
 //! The tables are `insights(id, content, …)`, `edges(source_id, target_id, edge_type, weight, metadata, created_at)` and
 //! `oplog`; columns came and went. `user_version` 0 means that embeddings are float64, which are read as float32.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod reading;
+
+pub use reading::{LogEnd, Reading};
+
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags};
 
-use super::clock::Device;
 use super::error::StoreError;
 use super::observe::{LOCAL, Row};
-use super::registers::{Ends, Payload, Value};
+use super::registers::Value;
 use crate::floor::fs::Kind;
 
 /// The newest tables that every mnemon opens.
@@ -40,21 +43,6 @@ pub struct Live {
     pub columns: BTreeSet<String>,
     /// Whether embeddings are float64.
     pub(super) is_double: bool,
-}
-
-/// Everything that stands in a store, as of one moment.
-#[derive(Debug, Default)]
-pub struct Contents {
-    /// By id.
-    pub rows: BTreeMap<String, Row>,
-    /// By their ends.
-    pub edges: BTreeMap<Ends, Payload>,
-    /// What mnemon's own clean-up took away here.
-    pub pruned: BTreeSet<String>,
-    /// The last batch that this device wrote.
-    pub batch: u64,
-    /// How many rows have something that is no text where text belongs, and are left alone.
-    pub unreadable: usize,
 }
 
 /// Makes an empty store, whole or not at all.
@@ -124,64 +112,6 @@ impl Live {
             is_double,
         })
     }
-
-    /// Reads everything in one transaction.
-    ///
-    /// # Errors
-    /// What SQLite said.
-    pub fn read(&mut self, device: Device) -> Result<Contents, StoreError> {
-        let mut contents = Contents::default();
-        let names: Vec<&String> = self.columns.iter().collect();
-        let list: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-        let rows = format!("SELECT {} FROM insights", list.join(","));
-        let is_double = self.is_double;
-        let mut read = || -> rusqlite::Result<()> {
-            let tx = self.connection.unchecked_transaction()?;
-            contents.batch = applied(&tx, device)?;
-            let mut statement = tx.prepare(&rows)?;
-            let mut found = statement.query([])?;
-            while let Some(row) = found.next()? {
-                match read_row(row, &names, is_double)? {
-                    Some((id, row)) => drop(contents.rows.insert(id, row)),
-                    None => contents.unreadable += 1,
-                }
-            }
-            let mut statement = tx.prepare(
-                "SELECT source_id, target_id, edge_type, weight, metadata, created_at FROM edges",
-            )?;
-            let mut found = statement.query([])?;
-            while let Some(row) = found.next()? {
-                let text = |at: usize| row.get::<_, String>(at).ok();
-                let values = (value(row.get_ref(3)?), value(row.get_ref(4)?));
-                let ends = (text(0), text(1), text(2), text(5));
-                if let (
-                    (Some(source), Some(target), Some(kind), Some(created_at)),
-                    (Some(weight), Some(metadata)),
-                ) = (ends, values)
-                {
-                    let payload = Payload {
-                        weight,
-                        metadata,
-                        created_at,
-                    };
-                    contents.edges.insert(
-                        Ends {
-                            source,
-                            target,
-                            kind,
-                        },
-                        payload,
-                    );
-                } else {
-                    contents.unreadable += 1;
-                }
-            }
-            contents.pruned = pruned(&tx)?;
-            Ok(())
-        };
-        read().map_err(StoreError::live)?;
-        Ok(contents)
-    }
 }
 
 /// Whether a column's name may stand in a statement and in a segment.
@@ -192,45 +122,6 @@ pub fn is_column(name: &str) -> bool {
         && name
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-}
-
-fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
-    let count = "SELECT count(*) FROM sqlite_schema WHERE type='table' AND name=?";
-    connection.query_row(count, [name], |row| Ok(row.get::<_, i64>(0)? > 0))
-}
-
-/// The number of the last batch that a device wrote here.
-fn applied(connection: &Connection, device: Device) -> rusqlite::Result<u64> {
-    if !has_table(connection, "majordomus_applied")? {
-        return Ok(0);
-    }
-    let batch = "SELECT batch FROM majordomus_applied WHERE device=?";
-    let batch = connection.query_row(batch, [device.to_string()], |row| row.get(0));
-    Ok(batch.optional()?.unwrap_or(0))
-}
-
-/// What was pruned last of all that the log has to say of it.
-fn pruned(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
-    if !has_table(connection, "oplog")? {
-        return Ok(BTreeSet::new());
-    }
-    let mut statement = connection.prepare(
-        "SELECT insight_id, operation FROM oplog
-         WHERE operation IN ('prune','forget') AND insight_id IS NOT NULL ORDER BY id",
-    )?;
-    let mut found = statement.query([])?;
-    let mut pruned = BTreeSet::new();
-    while let Some(row) = found.next()? {
-        let (Ok(id), Ok(operation)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else {
-            continue;
-        };
-        if operation == "prune" {
-            pruned.insert(id);
-        } else {
-            pruned.remove(&id);
-        }
-    }
-    Ok(pruned)
 }
 
 /// Reads one row by the names of its columns; `None` where it has bytes that are no text.

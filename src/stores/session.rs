@@ -9,20 +9,22 @@
 //!
 //! The store's lock on this machine is held throughout.
 
+mod look;
 mod write;
 
 use std::fs::File;
+use std::path::Path;
 
 use super::clock::{Clock, Device};
 use super::error::StoreError;
 use super::folder;
 use super::merge;
-use super::observe::{self, Look, Row, is_alive};
+use super::observe::Row;
 use super::place::Place;
 use super::registers::{Edge, Ends, Insight, Payload};
-use super::schema::{Contents, Live};
 use super::segments::Line;
 use super::shadow::{Entry, Mark, Shadow};
+use super::witness::Witness;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +37,14 @@ pub struct Plan {
     pub dry_run: bool,
     /// This machine's time, in milliseconds since 1970.
     pub now_ms: u64,
+}
+
+impl Plan {
+    /// Whether every row is looked at. Whoever only sends looks at what mnemon's log names; what the log does not name, such
+    /// as the counts of a search, is found by the next import.
+    const fn thorough(self) -> bool {
+        self.import || !self.export
+    }
 }
 
 /// What was done, or would be.
@@ -71,6 +81,8 @@ pub struct Session {
     pub(super) shadow: Shadow,
     pub(super) clock: Clock,
     pub(super) report: Report,
+    /// Whether nothing was found that was not there the last time.
+    is_still: bool,
     _lock: File,
 }
 
@@ -94,6 +106,7 @@ impl Session {
             shadow,
             clock,
             report,
+            is_still: false,
             _lock: lock,
         })
     }
@@ -104,18 +117,22 @@ impl Session {
     /// Where a file cannot be used. What is merely in the way of one row or one segment is in the report.
     pub fn run(mut self, plan: Plan) -> Result<Report, StoreError> {
         let folder = self.place.folder()?;
+        let witness = Witness::of(&self.place.live);
         self.shadow.run("BEGIN IMMEDIATE")?;
-        let done = self.meet(&folder, plan);
+        let done = self.meet(&folder, plan, witness.as_ref());
         if plan.dry_run || done.is_err() {
             self.shadow.run("ROLLBACK")?;
             return done.map(|()| self.report);
         }
         self.shadow.run("COMMIT")?;
-        if plan.import {
+        if plan.import && !self.is_still {
             self.write(plan.now_ms)?;
         }
         if plan.export {
             folder::send(&mut self, &folder, plan.now_ms)?;
+        }
+        if let Some(witness) = witness.filter(|_| !self.is_still) {
+            self.bear_witness(&witness, plan)?;
         }
         self.report.waiting = self.shadow.count("insight WHERE pending")?
             + self.shadow.count("edge WHERE pending")?;
@@ -123,9 +140,19 @@ impl Session {
     }
 
     /// Looks and takes in, in the shadow's transaction.
-    fn meet(&mut self, folder: &std::path::Path, plan: Plan) -> Result<(), StoreError> {
+    fn meet(
+        &mut self,
+        folder: &Path,
+        plan: Plan,
+        witness: Option<&Witness>,
+    ) -> Result<(), StoreError> {
         if self.place.live.symlink_metadata().is_ok() {
-            self.look(plan.now_ms)?;
+            let thorough = plan.thorough();
+            if self.is_as_witnessed(witness, thorough)? {
+                self.is_still = true;
+            } else {
+                self.look(plan.now_ms, thorough)?;
+            }
         } else if !plan.import {
             return Err(StoreError::Absent(self.place.name.clone()));
         }
@@ -138,104 +165,11 @@ impl Session {
             self.report.written = self.shadow.count("insight WHERE pending")?
                 + self.shadow.count("edge WHERE pending")?;
         }
+        self.is_still &= self.report.segments_read == 0;
+        if self.is_still {
+            return Ok(());
+        }
         self.shadow.keep_clock(&self.clock)
-    }
-
-    /// Reads the store and stamps what differs from what was last seen.
-    pub(super) fn look(&mut self, now_ms: u64) -> Result<(), StoreError> {
-        let mut live = Live::open(&self.place.live)?;
-        let contents = live.read(self.clock.device)?;
-        self.shadow.settle(contents.batch)?;
-        let restored = contents.batch < self.shadow.number("batch")?;
-        self.report.restored |= restored;
-        if restored {
-            self.shadow.set("batch", contents.batch)?;
-            self.shadow
-                .run("UPDATE insight SET pending=1; UPDATE edge SET pending=1;")?;
-        }
-        if contents.unreadable > 0 {
-            let what = format!(
-                "{} rows of the store cannot be read and stay here",
-                contents.unreadable
-            );
-            self.report.troubles.push(what);
-        }
-        let look = Look {
-            stamp: self.clock.tick(now_ms),
-            is_first: restored || self.shadow.number("looked")? == 0,
-        };
-        self.shadow.set("looked", 1)?;
-        self.look_at_rows(&contents, &look)?;
-        self.look_at_edges(&contents, &look)
-    }
-
-    fn look_at_rows(&mut self, contents: &Contents, look: &Look) -> Result<(), StoreError> {
-        for (id, now) in &contents.rows {
-            let found = self.shadow.insight::<Insight, Row>(id)?;
-            let seen = found.as_ref().and_then(|entry| entry.seen.as_ref());
-            if seen == Some(now) && !look.is_first {
-                continue;
-            }
-            let mut known = found
-                .as_ref()
-                .map(|entry| entry.known.clone())
-                .unwrap_or_default();
-            let unsent = observe::row(&mut known, seen, now, contents.pruned.contains(id), look);
-            self.report.changed_here += u64::from(unsent);
-            // What was known before it was seen, or differs in what does not travel, is compared with the store.
-            let mark = Mark {
-                pending: found.is_some(),
-                unsent,
-            };
-            self.shadow.keep_insight(
-                id,
-                &serde_json::to_string(&known)?,
-                Some(&serde_json::to_string(now)?),
-                mark,
-            )?;
-        }
-        for id in self.missing(
-            "SELECT id, '', '' FROM insight WHERE seen IS NOT NULL",
-            |ends| !contents.rows.contains_key(&ends.source),
-        )? {
-            let clear = "UPDATE insight SET seen=NULL, pending=1 WHERE id=?";
-            self.shadow
-                .db
-                .execute(clear, [&id.source])
-                .map_err(StoreError::shadow)?;
-        }
-        Ok(())
-    }
-
-    fn look_at_edges(&mut self, contents: &Contents, look: &Look) -> Result<(), StoreError> {
-        let alive = |id: &String| contents.rows.get(id).is_some_and(is_alive);
-        let gone = self.missing(
-            "SELECT source, target, kind FROM edge WHERE seen IS NOT NULL",
-            |ends| !contents.edges.contains_key(ends),
-        )?;
-        for ends in contents.edges.keys().chain(&gone) {
-            let now = contents.edges.get(ends);
-            let found = self.shadow.edge::<Edge, Payload>(ends)?;
-            let seen = found.as_ref().and_then(|entry| entry.seen.as_ref());
-            if seen == now && !look.is_first {
-                continue;
-            }
-            let known = found.as_ref().map(|entry| &entry.known);
-            let is_edit = alive(&ends.source) && alive(&ends.target);
-            let changed = observe::edge(known, seen, now, is_edit, look);
-            self.report.changed_here += u64::from(changed.is_some());
-            let mark = Mark {
-                pending: found.is_some(),
-                unsent: changed.is_some(),
-            };
-            let Some(edge) = changed.as_ref().or(known) else {
-                continue;
-            };
-            let text = now.map(serde_json::to_string).transpose()?;
-            self.shadow
-                .keep_edge(ends, &serde_json::to_string(edge)?, text.as_deref(), mark)?;
-        }
-        Ok(())
     }
 
     /// The keys of a query that a test picks.

@@ -142,7 +142,8 @@ impl Shadow {
     )]
     pub fn set(&self, key: &str, value: impl ToString) -> Result<(), StoreError> {
         let set = self.db.execute(
-            "INSERT OR REPLACE INTO meta VALUES(?,?)",
+            "INSERT INTO meta VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value=excluded.value
+             WHERE value<>excluded.value",
             params![key, value.to_string()],
         );
         set.map(drop).map_err(StoreError::shadow)

@@ -64,7 +64,7 @@ impl Session {
                         return Ok(());
                     }
                     self.shadow.run("BEGIN IMMEDIATE")?;
-                    self.look(now_ms)?;
+                    self.look(now_ms, true)?;
                     self.shadow.keep_clock(&self.clock)?;
                     self.shadow.run("COMMIT")?;
                     queue = self.queue(&refused)?;
