@@ -20,6 +20,15 @@ pub enum StoreError {
     /// There is neither a store nor anything to make one of.
     #[error("there is no store `{0}`")]
     Absent(String),
+    /// Nothing that can be taken back was written to it.
+    #[error("there is no such run of the store `{0}` that can be taken back")]
+    NoRun(String),
+    /// No other machine is called so, or more than one is.
+    #[error("`{0}` is not the name or id of exactly one other machine")]
+    NoPeer(String),
+    /// Somebody removed it here.
+    #[error("the store `{0}` was removed on this machine")]
+    Removed(String),
     /// What is sent out may not lie with what is private.
     #[error("the folder {} is, contains or lies in the folder of the stores", .0.display())]
     Folder(PathBuf),

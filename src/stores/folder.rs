@@ -3,6 +3,10 @@
 //! `<folder>/<store>/<device>/<incarnation>-<number>.seg`. A device writes in its own folder only. Whatever is no plain file,
 //! or has another name, is not read; a segment that cannot be read is named, and tried again next time.
 
+mod send;
+
+pub(super) use send::send;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -11,13 +15,13 @@ use rusqlite::params;
 
 use super::clock::Device;
 use super::error::StoreError;
-use super::segments::{self, FILE_BYTES, FULL_BYTES, Head, Line};
+use super::segments::{self, FILE_BYTES, Head, Line};
 use super::session::Session;
 use crate::floor::error::Chain;
-use crate::floor::fs::{FileError, read_plain, replace, sweep};
+use crate::floor::fs::{FileError, read_plain};
 
 /// The devices that have a folder here, and whether each is a real one.
-fn devices(folder: &Path) -> Vec<Device> {
+pub(in crate::stores) fn devices(folder: &Path) -> Vec<Device> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let real = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut found: Vec<_> = real
@@ -28,7 +32,7 @@ fn devices(folder: &Path) -> Vec<Device> {
 }
 
 /// The names in a device's folder: segments, and how many others.
-fn names(folder: &Path) -> (BTreeSet<String>, usize) {
+pub(in crate::stores) fn names(folder: &Path) -> (BTreeSet<String>, usize) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     // What begins with a dot is on its way.
@@ -39,10 +43,13 @@ fn names(folder: &Path) -> (BTreeSet<String>, usize) {
 }
 
 /// Joins every segment that was not read yet.
-pub(super) fn take_in(session: &mut Session, folder: &Path) -> Result<(), StoreError> {
+pub(in crate::stores) fn take_in(session: &mut Session, folder: &Path) -> Result<(), StoreError> {
     let own = session.device();
     let others = devices(folder).into_iter().filter(|device| *device != own);
     for device in others {
+        if session.shadow.retired()?.contains(&device) {
+            continue;
+        }
         let theirs = folder.join(device.to_string());
         let (found, strange) = names(&theirs);
         if strange > 0 {
@@ -60,30 +67,68 @@ pub(super) fn take_in(session: &mut Session, folder: &Path) -> Result<(), StoreE
                         session.report.taken_in += u64::from(session.join(line)?);
                     }
                     record(session, device, name)?;
-                    session
-                        .shadow
-                        .set(&format!("label {device}"), &head.label)?;
-                    session
-                        .shadow
-                        .set(&format!("heard {device}"), head.written_ms)?;
+                    heard(session, &head)?;
                 }
-                Err(why) => session
+                // Its writer put a base in its place meanwhile, which is read next time.
+                Err(None) => {}
+                Err(Some(why)) => session
                     .report
                     .troubles
                     .push(format!("the segment {device}/{name} {why}")),
             }
         }
     }
+    if session.shadow.retired()?.contains(&own) {
+        session
+            .report
+            .troubles
+            .push("another machine retired this one: it goes on under a new id".to_owned());
+        session.take_new_id()?;
+    }
     Ok(())
 }
 
-fn read(path: &Path, store: &str, device: Device) -> Result<(Head, Vec<Line>), String> {
-    let (bytes, _) =
-        read_plain(path, FILE_BYTES).map_err(|error: FileError| Chain(&error).to_string())?;
-    segments::parse(&bytes, store, device).map_err(|error| Chain(&error).to_string())
+/// Keeps what a segment says of its writer.
+fn heard(session: &Session, head: &Head) -> Result<(), StoreError> {
+    let (shadow, device) = (&session.shadow, head.device);
+    let most = |key: &str, value: u64| -> Result<(), StoreError> {
+        let key = format!("{key} {device}");
+        shadow.set(&key, shadow.number(&key)?.max(value))
+    };
+    if head.written_ms >= shadow.number(&format!("heard {device}"))? {
+        shadow.set(&format!("label {device}"), &head.label)?;
+    }
+    most("heard", head.written_ms)?;
+    most("number", head.number)?;
+    most(
+        "ack",
+        head.read.get(&session.device()).copied().unwrap_or(0),
+    )?;
+    let mut retired = shadow.retired()?;
+    if !head.retired.is_subset(&retired) {
+        retired.extend(&head.retired);
+        shadow.set("retired", serde_json::to_string(&retired)?)?;
+    }
+    Ok(())
 }
 
-fn recorded(session: &Session, device: Device) -> Result<BTreeSet<String>, StoreError> {
+/// Reads a segment; says why it cannot be read, where it is still there.
+pub(in crate::stores) fn read(
+    path: &Path,
+    store: &str,
+    device: Device,
+) -> Result<(Head, Vec<Line>), Option<String>> {
+    let (bytes, _) = read_plain(path, FILE_BYTES).map_err(|error| match error {
+        FileError::Absent => None,
+        error => Some(Chain(&error).to_string()),
+    })?;
+    segments::parse(&bytes, store, device).map_err(|error| Some(Chain(&error).to_string()))
+}
+
+pub(in crate::stores) fn recorded(
+    session: &Session,
+    device: Device,
+) -> Result<BTreeSet<String>, StoreError> {
     let read = || -> rusqlite::Result<BTreeSet<String>> {
         let mut statement = session
             .shadow
@@ -105,95 +150,6 @@ fn record(session: &Session, device: Device, name: &str) -> Result<(), StoreErro
         .execute(insert, values)
         .map(drop)
         .map_err(StoreError::shadow)
-}
-
-/// Writes what is not sent yet into this device's own folder.
-pub(super) fn send(session: &mut Session, folder: &Path, now_ms: u64) -> Result<(), StoreError> {
-    let own = folder.join(session.device().to_string());
-    let (there, written) = (names(&own).0, recorded(session, session.device())?);
-    if there.difference(&written).next().is_some() {
-        session.report.troubles.push("another machine writes under this one's id, as a copy of it does: this one takes a new id".to_owned());
-        session.shadow.begin_again()?;
-        session.clock.device = session.shadow.clock()?.device;
-        session.report.device = session.device().to_string();
-    } else if written.difference(&there).next().is_some() {
-        // Somebody removed segments: whoever did not read them gets them again.
-        session.shadow.all_unsent()?;
-    }
-    let own = folder.join(session.device().to_string());
-    let mut at = (0, 0);
-    loop {
-        let (lines, last) = unsent(session, at)?;
-        if lines.is_empty() {
-            break;
-        }
-        fs::create_dir_all(&own).map_err(StoreError::io(&own))?;
-        let number = session.shadow.number("number")? + 1;
-        let incarnation = session.shadow.meta("incarnation")?.unwrap_or_default();
-        let name = segments::name(&incarnation, number);
-        let path = own.join(&name);
-        let head = Head::new(
-            &session.place.name,
-            session.device(),
-            &session.place.label,
-            now_ms,
-        );
-        let bytes = segments::render(&head, &lines).map_err(StoreError::io(&path))?;
-        // Recorded first: a segment of ours that is not recorded would be a copy's.
-        session.shadow.run("BEGIN IMMEDIATE")?;
-        session.shadow.set("number", number)?;
-        record(session, session.device(), &name)?;
-        session.shadow.run("COMMIT")?;
-        sweep(&path);
-        replace(&path, &bytes).map_err(StoreError::io(&path))?;
-        session.report.segments_written += 1;
-        session.report.sent += lines.len() as u64;
-        at = last;
-    }
-    session
-        .shadow
-        .run("UPDATE insight SET unsent=0 WHERE unsent; UPDATE edge SET unsent=0 WHERE unsent;")
-}
-
-/// The lines of the next segment, after these rows, and after which ones the one after it begins.
-fn unsent(session: &Session, after: (i64, i64)) -> Result<(Vec<String>, (i64, i64)), StoreError> {
-    let (mut lines, mut bytes, mut last) = (Vec::new(), 0, after);
-    let mut read = || -> rusqlite::Result<()> {
-        let db = &session.shadow.db;
-        let mut insights = db.prepare(
-            "SELECT rowid, id, known FROM insight WHERE unsent AND rowid>? ORDER BY rowid",
-        )?;
-        let mut found = insights.query([after.0])?;
-        while bytes < FULL_BYTES
-            && let Some(row) = found.next()?
-        {
-            last.0 = row.get(0)?;
-            let id = serde_json::Value::String(row.get(1)?);
-            lines.push(format!(
-                r#"{{"insight":[{id},{}]}}"#,
-                row.get::<_, String>(2)?
-            ));
-            bytes += lines.last().map_or(0, String::len);
-        }
-        let mut edges = db.prepare("SELECT rowid, source, target, kind, known FROM edge WHERE unsent AND rowid>? ORDER BY rowid")?;
-        let mut found = edges.query([after.1])?;
-        while bytes < FULL_BYTES
-            && let Some(row) = found.next()?
-        {
-            last.1 = row.get(0)?;
-            let ends = serde_json::json!({
-                "source": row.get::<_, String>(1)?, "target": row.get::<_, String>(2)?, "kind": row.get::<_, String>(3)?,
-            });
-            lines.push(format!(
-                r#"{{"edge":[{ends},{}]}}"#,
-                row.get::<_, String>(4)?
-            ));
-            bytes += lines.last().map_or(0, String::len);
-        }
-        Ok(())
-    };
-    read().map_err(StoreError::shadow)?;
-    Ok((lines, last))
 }
 
 #[cfg(test)]

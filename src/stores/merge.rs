@@ -47,6 +47,7 @@ fn keep_larger_each<K: Ord + Clone, T: Ord + Clone>(
 pub fn insight(ours: &mut Insight, theirs: &Insight) -> bool {
     keep_larger_each(&mut ours.columns, &theirs.columns)
         | keep_larger_of(&mut ours.forgotten, theirs.forgotten.as_ref())
+        | keep_larger_of(&mut ours.restored, theirs.restored.as_ref())
         | keep_larger(&mut ours.base, &theirs.base)
         | keep_larger_each(&mut ours.added, &theirs.added)
         | keep_larger_of(&mut ours.accessed, theirs.accessed.as_ref())

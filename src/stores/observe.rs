@@ -6,6 +6,7 @@
 //! | another value in a column | an edit, now |
 //! | a column that was not there | its value, at the lowest rank |
 //! | `deleted_at` where there was none | a forget; where the store's log says `prune`, nothing |
+//! | a NULL in `deleted_at` where there was a date | nothing: a forget is taken back by name |
 //! | a larger count | that many more accesses on this device; a smaller one means nothing |
 //! | a row that is not there any more | nothing: it is written again |
 //! | an edge that is not there any more | an unlink, where both its ends are alive |
@@ -54,7 +55,9 @@ impl Look {
     }
 }
 
-fn travels(column: &str) -> bool {
+/// Whether a column is a register of its own.
+#[must_use]
+pub fn travels(column: &str) -> bool {
     !LOCAL.contains(&column) && !OWN.contains(&column)
 }
 
@@ -173,7 +176,14 @@ pub fn materialise(insight: &Insight, live: Option<&Row>, columns: &BTreeSet<Str
         row.insert("last_accessed_at".to_owned(), Value::Text(text.clone()));
     }
     if let Some(forgotten) = &insight.forgotten {
-        row.insert("deleted_at".to_owned(), forgotten.value.clone());
+        // What mnemon pruned since a forget was taken back stays pruned.
+        let until = insight.restored.map_or(0, |stamp| stamp.ms);
+        let is_older = |at: &str| instant::parse(at).is_none_or(|ms| ms <= until);
+        if insight.is_forgotten() {
+            row.insert("deleted_at".to_owned(), forgotten.value.clone());
+        } else if text(&row, "deleted_at").is_some_and(is_older) {
+            row.insert("deleted_at".to_owned(), Value::Null);
+        }
     }
     row
 }

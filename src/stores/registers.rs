@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a column | the larger of (stamp, value) |
 //! | a forget | the larger of (stamp, value); one that is there never goes |
+//! | a restore | the larger stamp; it holds against an older forget |
 //! | the base of the count | the larger |
 //! | what each device added to it | the larger, a device |
 //! | the last access | the later |
@@ -16,6 +17,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::clock::{Device, Stamp};
+
+/// The tag that keeps an insight on its machine.
+pub const LOCAL_TAG: &str = "local-only";
 
 /// A value of SQLite, with a total order. A number with a fraction is kept by its bits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -99,6 +103,9 @@ pub struct Insight {
     /// Its forget, with `deleted_at` as the value.
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
     pub forgotten: Option<Register>,
+    /// When somebody took its forget back.
+    #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<Stamp>,
     /// The count of accesses when it was first seen.
     #[serde(rename = "b", default)]
     pub base: u64,
@@ -123,7 +130,24 @@ impl Insight {
     /// Every stamp in it.
     pub fn stamps(&self) -> impl Iterator<Item = &Stamp> {
         let registers = self.columns.values().chain(&self.forgotten);
-        registers.map(|register| &register.stamp)
+        registers
+            .map(|register| &register.stamp)
+            .chain(&self.restored)
+    }
+
+    /// Whether it is forgotten, and nobody took that back since.
+    #[must_use]
+    pub fn is_forgotten(&self) -> bool {
+        let stamp = self.forgotten.as_ref().map(|register| register.stamp);
+        stamp.is_some() && stamp >= self.restored
+    }
+
+    /// Whether its tags keep it on its machine.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        let tags = self.columns.get("tags").and_then(|tags| tags.value.text());
+        let tags: Option<Vec<String>> = tags.and_then(|tags| serde_json::from_str(tags).ok());
+        tags.is_some_and(|tags| tags.iter().any(|tag| tag == LOCAL_TAG))
     }
 }
 

@@ -2,7 +2,12 @@
 //!
 //! A file is lines of JSON: a [`Head`], any number of [`Line`]s, and `{"sha256":"…"}` over every byte before that line. It
 //! is read whole or not at all. Its name is `<incarnation>-<number>.seg`: 16 hexadecimal digits, 8 decimal ones.
+//!
+//! A *base* takes the place of all that its device wrote before. Its parts are segments too, each with the things of one
+//! range of buckets, named `<incarnation>-b<bits><range>-<hash>.seg` by a hash of its lines: 2 decimal digits, 4 and 16
+//! hexadecimal ones. A part in which nothing changed keeps its name, so it is neither written nor carried again.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 
 use serde::{Deserialize, Serialize};
@@ -46,6 +51,14 @@ pub struct Head {
     pub label: String,
     /// When, in milliseconds since 1970.
     pub written_ms: u64,
+    /// Its number; that of the last segment which it takes the place of, where it is part of a base.
+    pub number: u64,
+    /// The number of the last segment that its writer read, a device.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub read: BTreeMap<Device, u64>,
+    /// The devices that somebody retired: nobody writes under their ids again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub retired: BTreeSet<Device>,
 }
 
 impl Head {
@@ -59,6 +72,9 @@ impl Head {
             device,
             label: label.to_owned(),
             written_ms,
+            number: 0,
+            read: BTreeMap::new(),
+            retired: BTreeSet::new(),
         }
     }
 }
@@ -176,25 +192,57 @@ pub fn name(incarnation: &str, number: u64) -> String {
     format!("{incarnation}-{number:08}.seg")
 }
 
+/// The name of a part of a base: the `range`th of two to the power of `bits`.
+#[must_use]
+pub fn name_of_part(incarnation: &str, bits: u32, range: u32, lines: &[String]) -> String {
+    let mut hash = Sha256::new();
+    for line in lines {
+        hash.update(line.as_bytes());
+        hash.update(b"\n");
+    }
+    let hash: Vec<u8> = hash.finalize().iter().take(8).copied().collect();
+    format!(
+        "{incarnation}-b{bits:02}{range:04x}-{}.seg",
+        hex::encode(&hash)
+    )
+}
+
 /// Whether a file's name is one of a segment. Conflict copies and temporary files of what carries the folder are not.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
-    let Some((incarnation, number)) = name
+    let Some((incarnation, rest)) = name
         .strip_suffix(".seg")
         .and_then(|stem| stem.split_once('-'))
     else {
         return false;
     };
-    let is_hex = |c: u8| matches!(c, b'0'..=b'9' | b'a'..=b'f');
-    incarnation.len() == 16
-        && incarnation.bytes().all(is_hex)
-        && number.len() == 8
-        && number.bytes().all(|c| c.is_ascii_digit())
+    is_hex(incarnation, 16) && (is_number(rest, 8) || is_part(name))
+}
+
+/// Whether a segment's name is one of a part of a base.
+#[must_use]
+pub fn is_part(name: &str) -> bool {
+    let mut words = name.strip_suffix(".seg").unwrap_or(name).split('-').skip(1);
+    let (Some(range), Some(hash), None) = (words.next(), words.next(), words.next()) else {
+        return false;
+    };
+    let range = range
+        .strip_prefix('b')
+        .and_then(|range| range.split_at_checked(2));
+    range.is_some_and(|(bits, range)| is_number(bits, 2) && is_hex(range, 4)) && is_hex(hash, 16)
+}
+
+fn is_hex(text: &str, len: usize) -> bool {
+    text.len() == len && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn is_number(text: &str, len: usize) -> bool {
+    text.len() == len && text.bytes().all(|c| c.is_ascii_digit())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Device, Head, Line, is_name, name, parse, render};
+    use super::{Device, Head, Line, is_name, is_part, name, name_of_part, parse, render};
     use crate::stores::registers::Insight;
 
     /// Gaps 25, 29, 30 and 31: what is torn, flipped, or called something else is not merged.
@@ -227,10 +275,15 @@ mod tests {
     #[test]
     fn only_names_of_segments_are_names_of_segments() {
         assert!(is_name(&name("0123456789abcdef", 12)));
+        let part = name_of_part("0123456789abcdef", 2, 3, &["line".to_owned()]);
+        assert!(is_name(&part) && is_part(&part), "{part}");
+        assert!(!is_part(&name("0123456789abcdef", 12)));
         for other in [
             "0123456789abcdef-00000012.sync-conflict-20260101-000000-ABCDEFG.seg",
             ".syncthing.0123456789abcdef-00000012.seg.tmp",
             "0123456789abcdef-00000012 2.seg",
+            "0123456789abcdef-b020003-0123456789abcdef-00.seg",
+            "0123456789abcdef-b020003-0123456789abcde.seg",
             "a' AS q;\n.shell touch PWNED\nSELECT '.seg",
             "",
         ] {

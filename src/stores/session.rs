@@ -9,8 +9,13 @@
 //!
 //! The store's lock on this machine is held throughout.
 
+mod history;
 mod look;
+mod peers;
 mod write;
+
+pub use history::Run;
+pub use peers::Diff;
 
 use std::fs::File;
 use std::path::Path;
@@ -70,6 +75,11 @@ pub struct Report {
     pub waiting: u64,
     /// Whether a backup was found in the store's place.
     pub restored: bool,
+    /// Whether the store was found to be as it was, without being read.
+    pub unchanged: bool,
+    /// The number of the run that was taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone: Option<u64>,
     /// What is in the way, for people.
     pub troubles: Vec<String>,
 }
@@ -134,6 +144,7 @@ impl Session {
         if let Some(witness) = witness.filter(|_| !self.is_still) {
             self.bear_witness(&witness, plan)?;
         }
+        self.keep_run(plan.now_ms)?;
         self.report.waiting = self.shadow.count("insight WHERE pending")?
             + self.shadow.count("edge WHERE pending")?;
         Ok(self.report)
@@ -150,9 +161,13 @@ impl Session {
             let thorough = plan.thorough();
             if self.is_as_witnessed(witness, thorough)? {
                 self.is_still = true;
+                self.report.unchanged = true;
             } else {
                 self.look(plan.now_ms, thorough)?;
             }
+        } else if self.shadow.number("looked")? > 0 {
+            // Somebody removed it here: it does not come back by itself.
+            return Err(StoreError::Removed(self.place.name.clone()));
         } else if !plan.import {
             return Err(StoreError::Absent(self.place.name.clone()));
         }
@@ -210,12 +225,7 @@ impl Session {
                 let news = merge::insight(&mut ours, theirs);
                 if news {
                     let seen = seen.map(|seen| serde_json::to_string(&seen)).transpose()?;
-                    self.shadow.keep_insight(
-                        id,
-                        &serde_json::to_string(&ours)?,
-                        seen.as_deref(),
-                        mark,
-                    )?;
+                    self.shadow.keep_insight(id, &ours, seen.as_deref(), mark)?;
                 }
                 Ok(news)
             }
@@ -228,16 +238,36 @@ impl Session {
                 let news = merge::edge(&mut ours, theirs);
                 if news && let Some(ours) = ours {
                     let seen = seen.map(|seen| serde_json::to_string(&seen)).transpose()?;
-                    self.shadow.keep_edge(
-                        ends,
-                        &serde_json::to_string(&ours)?,
-                        seen.as_deref(),
-                        mark,
-                    )?;
+                    self.shadow.keep_edge(ends, &ours, seen.as_deref(), mark)?;
                 }
                 Ok(news)
             }
         }
+    }
+
+    /// Has a store that was removed on this machine made again by the next import, of what is known.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn make_again(&self) -> Result<(), StoreError> {
+        if self.place.live.symlink_metadata().is_ok() || self.shadow.number("looked")? == 0 {
+            return Ok(());
+        }
+        self.shadow.run(
+            "BEGIN IMMEDIATE;
+             UPDATE insight SET seen=NULL, next=NULL, pending=1;
+             UPDATE edge SET seen=NULL, next=NULL, pending=1;
+             DELETE FROM meta WHERE key IN ('looked', 'batch', 'intent', 'log end', 'witness', 'witness of the log');
+             COMMIT;",
+        )
+    }
+
+    /// Goes on as another device, to which everything is unsent.
+    pub(super) fn take_new_id(&mut self) -> Result<(), StoreError> {
+        self.shadow.begin_again()?;
+        self.clock.device = self.shadow.clock()?.device;
+        self.report.device = self.device().to_string();
+        Ok(())
     }
 
     /// This device in this store.

@@ -8,28 +8,42 @@
 //! | `pending` | whether the store may not have what the registers say |
 //! | `unsent` | whether the folder may not have it |
 //! | `trouble` | why the store did not take it |
+//! | `local` | whether its tags keep it on this machine, as long as it was not sent |
+//! | `number` | the number of the last segment that it was sent in; 0 where it never was |
+//! | `bucket` | which part of a base it belongs to: 16 bits of a hash of its id, an edge's of its source's |
+//!
+//! `log` has what each run did, and `before` what stood in the store in place of what it wrote.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::de::DeserializeOwned;
+use sha2::Digest as _;
 
 use super::clock::{Clock, Device};
 use super::error::StoreError;
-use super::registers::Ends;
+use super::registers::{Edge, Ends, Insight};
 use crate::floor::hex;
 
 const SCHEMA: &str = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS insight(id TEXT PRIMARY KEY, known TEXT NOT NULL, seen TEXT, next TEXT,
-  pending INTEGER NOT NULL, unsent INTEGER NOT NULL, trouble TEXT);
+  pending INTEGER NOT NULL, unsent INTEGER NOT NULL, trouble TEXT,
+  local INTEGER NOT NULL, number INTEGER NOT NULL DEFAULT 0, bucket INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS edge(source TEXT, target TEXT, kind TEXT, known TEXT NOT NULL, seen TEXT, next TEXT,
-  pending INTEGER NOT NULL, unsent INTEGER NOT NULL, trouble TEXT, PRIMARY KEY(source, target, kind));
+  pending INTEGER NOT NULL, unsent INTEGER NOT NULL, trouble TEXT,
+  number INTEGER NOT NULL DEFAULT 0, bucket INTEGER NOT NULL, PRIMARY KEY(source, target, kind));
 CREATE INDEX IF NOT EXISTS edge_target ON edge(target);
 CREATE INDEX IF NOT EXISTS insight_pending ON insight(pending) WHERE pending;
 CREATE INDEX IF NOT EXISTS insight_unsent ON insight(unsent) WHERE unsent;
 CREATE INDEX IF NOT EXISTS edge_pending ON edge(pending) WHERE pending;
 CREATE INDEX IF NOT EXISTS edge_unsent ON edge(unsent) WHERE unsent;
+CREATE INDEX IF NOT EXISTS insight_bucket ON insight(bucket) WHERE number>0;
+CREATE INDEX IF NOT EXISTS edge_bucket ON edge(bucket) WHERE number>0;
+CREATE TABLE IF NOT EXISTS log(number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, told TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS before(log INTEGER, source TEXT, target TEXT, kind TEXT, seen TEXT,
+  PRIMARY KEY(log, source, target, kind)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS segment(device TEXT, name TEXT, PRIMARY KEY(device, name)) WITHOUT ROWID;";
 
 /// What is known of one thing, and what was seen of it.
@@ -85,8 +99,10 @@ impl Shadow {
         self.set("incarnation", &random::<8>()?)?;
         self.set("device", &random::<16>()?)?;
         self.set("number", "0")?;
-        // The numbers of batches are a device.
+        // The numbers of batches are a device's.
         self.set("batch", "0")?;
+        self.set("superseded", "[]")?;
+        self.run("UPDATE insight SET number=0; UPDATE edge SET number=0;")?;
         self.all_unsent()
     }
 
@@ -171,6 +187,49 @@ impl Shadow {
         self.set("clock_count", clock.count)
     }
 
+    /// The devices that somebody retired.
+    ///
+    /// # Errors
+    /// What SQLite said, or a list that cannot be read.
+    pub fn retired(&self) -> Result<BTreeSet<Device>, StoreError> {
+        let text = self.meta("retired")?;
+        Ok(text
+            .map(|text| serde_json::from_str(&text))
+            .transpose()?
+            .unwrap_or_default())
+    }
+
+    /// The number of the last segment that was read, a device.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn numbers_read(&self) -> Result<BTreeMap<Device, u64>, StoreError> {
+        let read = || -> rusqlite::Result<BTreeMap<Device, u64>> {
+            let select =
+                "SELECT substr(key, 8), CAST(value AS INTEGER) FROM meta WHERE key GLOB 'number *'";
+            let mut statement = self.db.prepare(select)?;
+            let found =
+                statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+            let read = found.collect::<Result<Vec<_>, _>>()?;
+            let read = read
+                .iter()
+                .filter_map(|(text, number)| Some((Device::parse(text)?, *number)));
+            Ok(read.collect())
+        };
+        read().map_err(StoreError::shadow)
+    }
+
+    /// How many bytes the registers have that were sent.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn sum_sent(&self) -> Result<u64, StoreError> {
+        let select = "SELECT (SELECT ifnull(sum(length(known)),0) FROM insight WHERE number>0)
+            + (SELECT ifnull(sum(length(known)),0) FROM edge WHERE number>0)";
+        let sum = self.db.query_row(select, [], |row| row.get(0));
+        sum.map_err(StoreError::shadow)
+    }
+
     /// How many rows a condition on `table` finds.
     ///
     /// # Errors
@@ -226,14 +285,23 @@ impl Shadow {
     pub fn keep_insight(
         &self,
         id: &str,
-        known: &str,
+        known: &Insight,
         seen: Option<&str>,
         mark: Mark,
     ) -> Result<(), StoreError> {
-        let keep = "INSERT INTO insight(id, known, seen, pending, unsent) VALUES(?1,?2,?3,?4,?5)
-            ON CONFLICT(id) DO UPDATE SET known=?2, seen=?3, pending=pending OR ?4, unsent=unsent OR ?5";
+        let keep = "INSERT INTO insight(id, known, seen, pending, unsent, local, bucket) VALUES(?1,?2,?3,?4,?5,?6,?7)
+            ON CONFLICT(id) DO UPDATE SET known=?2, seen=?3, pending=pending OR ?4, unsent=unsent OR ?5, local=?6";
         let mut statement = self.db.prepare_cached(keep).map_err(StoreError::shadow)?;
-        let kept = statement.execute(params![id, known, seen, mark.pending, mark.unsent]);
+        let text = serde_json::to_string(known)?;
+        let kept = statement.execute(params![
+            id,
+            text,
+            seen,
+            mark.pending,
+            mark.unsent,
+            known.is_local(),
+            bucket(id)
+        ]);
         kept.map_err(StoreError::shadow)?;
         if mark.pending {
             let touch = "UPDATE edge SET pending=1 WHERE source=?1 OR target=?1";
@@ -250,21 +318,22 @@ impl Shadow {
     pub fn keep_edge(
         &self,
         ends: &Ends,
-        known: &str,
+        known: &Edge,
         seen: Option<&str>,
         mark: Mark,
     ) -> Result<(), StoreError> {
-        let keep = "INSERT INTO edge(source, target, kind, known, seen, pending, unsent) VALUES(?1,?2,?3,?4,?5,?6,?7)
+        let keep = "INSERT INTO edge(source, target, kind, known, seen, pending, unsent, bucket) VALUES(?1,?2,?3,?4,?5,?6,?7,?8)
             ON CONFLICT(source, target, kind) DO UPDATE SET known=?4, seen=?5, pending=pending OR ?6, unsent=unsent OR ?7";
         let mut statement = self.db.prepare_cached(keep).map_err(StoreError::shadow)?;
         let values = params![
             ends.source,
             ends.target,
             ends.kind,
-            known,
+            serde_json::to_string(known)?,
             seen,
             mark.pending,
-            mark.unsent
+            mark.unsent,
+            bucket(&ends.source)
         ];
         statement
             .execute(values)
@@ -305,6 +374,14 @@ pub struct Mark {
     pub pending: bool,
     /// The folder may not have it.
     pub unsent: bool,
+}
+
+/// The part of a base that an insight belongs to: 16 bits that say nothing of when or where it was made.
+fn bucket(id: &str) -> u16 {
+    let digest = sha2::Sha256::digest(id.as_bytes());
+    digest
+        .first_chunk()
+        .map_or(0, |bytes| u16::from_be_bytes(*bytes))
 }
 
 fn two(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, Option<String>)> {

@@ -33,6 +33,8 @@ pub struct Status {
     pub edges: u64,
     /// What is to be sent.
     pub unsent: u64,
+    /// What its tags keep on this machine: insights, and edges of them.
+    pub local: u64,
     /// What is to be written, edges whose ends are not alive among it.
     pub waiting: u64,
     /// What the store does not take, and why.
@@ -54,13 +56,19 @@ pub fn status(place: &Place) -> Result<Status, StoreError> {
         Ok(shadow.count(&format!("insight {condition}"))?
             + shadow.count(&format!("edge {condition}"))?)
     };
+    let local = shadow.count("insight WHERE unsent AND local AND number=0")?
+        + shadow.count(
+            "edge WHERE unsent AND EXISTS (SELECT 1 FROM insight kept
+             WHERE kept.local AND kept.number=0 AND kept.id IN (edge.source, edge.target))",
+        )?;
     let mut status = Status {
         store: place.name.clone(),
         device: shadow.clock()?.device.to_string(),
         folder: folder.display().to_string(),
         insights: shadow.count("insight")?,
         edges: shadow.count("edge")?,
-        unsent: both("WHERE unsent")?,
+        unsent: both("WHERE unsent")? - local,
+        local,
         waiting: both("WHERE pending")?,
         troubles: Vec::new(),
         peers: Vec::new(),

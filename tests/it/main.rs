@@ -66,6 +66,8 @@ mod spoiled;
 mod squatted;
 mod stalled;
 mod stores;
+mod stores_past;
+mod stores_segments;
 mod storm;
 mod support;
 mod surroundings;

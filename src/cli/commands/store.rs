@@ -1,5 +1,8 @@
 //! `majordomus store`: mnemon's memory, merged across one person's machines.
 
+mod past;
+mod peers;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -9,6 +12,7 @@ use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::clean;
 use crate::floor::clock::now_ms;
+use crate::floor::error::Chain;
 use crate::stores::error::StoreError;
 use crate::stores::place::{Place, Surroundings};
 use crate::stores::session::{Plan, Report, Session};
@@ -63,6 +67,54 @@ pub struct Doing {
     pub dry_run: bool,
 }
 
+/// Another machine of a store.
+#[derive(Debug, clap::Args)]
+pub struct Peer {
+    /// Its label, its id, or how the id begins
+    #[arg(value_name = "PEER")]
+    pub peer: String,
+
+    /// Which store; needed where more than one is enabled
+    #[arg(long, value_name = "STORE")]
+    pub store: Option<String>,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+}
+
+/// A machine that does not come back.
+#[derive(Debug, clap::Args)]
+pub struct Retire {
+    /// Which
+    #[command(flatten)]
+    pub which: Peer,
+
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A run of a store.
+#[derive(Debug, clap::Args)]
+pub struct Undo {
+    /// The store's name
+    #[arg(value_name = "STORE")]
+    pub store: String,
+
+    /// The run's number in `store log`; without it, the last one that wrote something
+    #[arg(long, value_name = "NUMBER")]
+    pub run: Option<u64>,
+
+    /// How to print
+    #[command(flatten)]
+    pub form: Json,
+
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// What is done with stores.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
@@ -76,6 +128,14 @@ pub enum Action {
     Import(Doing),
     /// Import, then export
     Sync(Doing),
+    /// Say what another machine and this one do not have of each other
+    Diff(Peer),
+    /// Say what was done with a store, the newest first
+    Log(One),
+    /// Take back what a run wrote to a store
+    Undo(Undo),
+    /// Take over what a machine wrote that does not come back, and remove its segments
+    Retire(Retire),
     /// Say what is known of the stores that are enabled here
     Status(Chosen),
     /// Compare each store with its registers, change nothing, and print the digest that other machines print too
@@ -95,6 +155,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         Some(Action::Enable(one)) => {
             let place = around.place(&one.store)?;
             let folder = around.enable(&place)?;
+            Session::open(&place)?.make_again()?;
             let answer = json!({ "store": one.store, "enabled": true, "folder": folder.display().to_string() });
             let text = format!(
                 "the store {} is merged through {}\n",
@@ -112,6 +173,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         Some(Action::Export(doing)) => merge(doing, (false, true), context, &around),
         Some(Action::Import(doing)) => merge(doing, (true, false), context, &around),
         Some(Action::Sync(doing)) => merge(doing, (true, true), context, &around),
+        Some(Action::Diff(other)) => peers::diff(other, context, &around),
+        Some(Action::Retire(other)) => peers::retire(other, context, &around),
+        Some(Action::Log(one)) => past::log(one, context, &around),
+        Some(Action::Undo(undo)) => past::undo(undo, context, &around),
     }
 }
 
@@ -185,7 +250,17 @@ fn merge(
     };
     let mut reports = Vec::new();
     for place in chosen(doing.which.store.as_deref(), around)? {
-        reports.push(Session::open(&place)?.run(plan)?);
+        let done = Session::open(&place).and_then(|session| session.run(plan));
+        reports.push(match done {
+            Ok(report) => report,
+            Err(error) if doing.which.store.is_some() => return Err(error.into()),
+            // One store that cannot be merged keeps no other one from it.
+            Err(error) => Report {
+                store: place.name.clone(),
+                troubles: vec![Chain(&error).to_string()],
+                ..Report::default()
+            },
+        });
     }
     let text = if reports.is_empty() {
         NOTHING.to_owned()
@@ -287,6 +362,9 @@ impl From<StoreError> for Failure {
             StoreError::Off(_) => failures::STORE_OFF,
             StoreError::Busy(_) => failures::STORE_BUSY,
             StoreError::Absent(_) => failures::NO_STORE,
+            StoreError::NoRun(_) => failures::NO_STORE_RUN,
+            StoreError::NoPeer(_) => failures::NO_STORE_PEER,
+            StoreError::Removed(_) => failures::REMOVED_STORE,
             StoreError::Folder(_) => failures::STORE_FOLDER,
             StoreError::ForeignHooks(_) => failures::FOREIGN_STORE_HOOKS,
             StoreError::Strange { .. } => failures::STRANGE_STORE,

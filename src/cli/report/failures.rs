@@ -131,6 +131,10 @@ gaps::table! {
         STORE_OFF = Failed, "the store `…` is not enabled on this machine", "majordomus store enable STORE";
         STORE_BUSY = Failed, "the store `…` is being merged by another process", "the same command again";
         NO_STORE = Failed, "there is no store `…`", "majordomus store import STORE, which makes it of what the folder has";
+        NO_STORE_RUN = Usage, "there is no such run of the store `…` that can be taken back", "majordomus store log STORE";
+        NO_STORE_PEER = Usage, "`…` is not the name or id of exactly one other machine", "majordomus store status";
+        WHICH_STORE = Usage, "it must be said which store is meant", "majordomus store diff PEER --store STORE";
+        REMOVED_STORE = Failed, "the store `…` was removed on this machine", "majordomus store disable STORE, or majordomus store enable STORE to make it again of what the machines know";
         STORE_FOLDER = Usage, "the folder … is, contains or lies in the folder of the stores", "MNEMON_SYNC_DIR=PATH majordomus store enable STORE";
         FOREIGN_STORE_HOOKS = Failed, "the hooks of mnemon-sync are installed in …", "mnemon-sync uninstall-hooks";
         STRANGE_STORE = Failed, "… …", "ls -l PATH";

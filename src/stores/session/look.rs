@@ -68,7 +68,10 @@ impl Session {
             let seen = self.shadow.meta("log end")?;
             let seen: Option<LogEnd> = seen.and_then(|text| serde_json::from_str(&text).ok());
             match seen {
-                Some(seen) => reading.named_since(&seen)?,
+                // A change that the log says nothing of is somebody else's than mnemon's.
+                Some(seen) => reading
+                    .named_since(&seen)?
+                    .filter(|named| !named.is_empty()),
                 None => None,
             }
         };
@@ -134,12 +137,8 @@ impl Session {
             pending: found.is_some(),
             unsent,
         };
-        self.shadow.keep_insight(
-            id,
-            &serde_json::to_string(&known)?,
-            Some(&serde_json::to_string(now)?),
-            mark,
-        )
+        let seen = serde_json::to_string(now)?;
+        self.shadow.keep_insight(id, &known, Some(&seen), mark)
     }
 
     fn look_at_edges(
@@ -195,7 +194,6 @@ impl Session {
             return Ok(());
         };
         let text = now.map(serde_json::to_string).transpose()?;
-        self.shadow
-            .keep_edge(ends, &serde_json::to_string(edge)?, text.as_deref(), mark)
+        self.shadow.keep_edge(ends, edge, text.as_deref(), mark)
     }
 }

@@ -43,6 +43,7 @@ impl Session {
             match live.write(self.clock.device, batch, &changes)? {
                 Written::Done { next_size, new } => {
                     self.shadow.run("BEGIN IMMEDIATE")?;
+                    self.keep_before(&changes)?;
                     self.shadow.settle(batch)?;
                     for (id, row) in new {
                         let values = [serde_json::to_string(&row)?, id];

@@ -163,6 +163,28 @@ impl Machine {
             .unwrap();
     }
 
+    /// Adds an insight and says so in the log, as mnemon does.
+    #[track_caller]
+    pub(crate) fn remember_logged(&self, id: &str, content: &str) {
+        self.remember(id, content);
+        self.log("remember", id);
+    }
+
+    /// A line of mnemon's log.
+    #[track_caller]
+    pub(crate) fn log(&self, operation: &str, id: &str) {
+        let insert = "INSERT INTO oplog(operation, insight_id, created_at) VALUES(?,?,'2026-06-06T19:00:00Z')";
+        self.open().execute(insert, params![operation, id]).unwrap();
+    }
+
+    /// What a command that must fail says.
+    #[track_caller]
+    pub(crate) fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.store(arguments);
+        assert!(!output.status.success(), "{arguments:?} does well");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
     /// Adds an edge.
     #[track_caller]
     pub(crate) fn link(&self, source: &str, target: &str, kind: &str, weight: f64) {

@@ -1,0 +1,257 @@
+//! What this device writes into its folder: a segment for what is new, and now and then a base for all that it wrote.
+//!
+//! | step | dies here | what the next one finds |
+//! |---|---|---|
+//! | record, write | between the two | a recorded segment that is not there: all is sent again |
+//! | record the parts of a base, write them | between | the same |
+//! | call the rest superseded, remove it | between | it is removed then; others read the same from the base |
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::params;
+
+use super::{names, record, recorded};
+use crate::floor::fs::{replace, sweep};
+use crate::stores::error::StoreError;
+use crate::stores::segments::{self, FULL_BYTES, Head};
+use crate::stores::session::Session;
+
+/// A base is written after so many segments, at the latest.
+const MOST_SEGMENTS: usize = 32;
+/// Fewer are a reason where they are larger than the base, and than [`LEAST_BYTES`].
+const FEW_SEGMENTS: usize = 8;
+/// See [`FEW_SEGMENTS`].
+const LEAST_BYTES: u64 = 1024 * 1024;
+/// The bytes of lines in a part of a base, at most on average.
+const PART_BYTES: u64 = 4 * 1024 * 1024;
+/// A base has at most two to this power of parts.
+const MOST_BITS: u32 = 12;
+
+/// What is to be sent. What its tags keep here is not, unless it was sent before they did, and no edge of it.
+const INSIGHTS: &str = "unsent AND NOT (local AND number=0)";
+/// The same of edges.
+const EDGES: &str = "unsent AND NOT EXISTS
+    (SELECT 1 FROM insight kept WHERE kept.local AND kept.number=0 AND kept.id IN (edge.source, edge.target))";
+
+/// Writes what is not sent yet into this device's own folder.
+pub(in crate::stores) fn send(
+    session: &mut Session,
+    folder: &Path,
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let own = own_folder(session, folder);
+    remove_superseded(session, &own)?;
+    let (there, written) = (names(&own).0, recorded(session, session.device())?);
+    if there.difference(&written).next().is_some() {
+        session.report.troubles.push("another machine writes under this one's id, as a copy of it does: this one takes a new id".to_owned());
+        session.take_new_id()?;
+    } else if written.difference(&there).next().is_some() {
+        // Somebody removed segments: whoever did not read them gets them again.
+        session.shadow.all_unsent()?;
+    }
+    let own = own_folder(session, folder);
+    let mut at = (0, 0);
+    loop {
+        let (lines, last) = unsent(session, at)?;
+        if lines.is_empty() {
+            break;
+        }
+        fs::create_dir_all(&own).map_err(StoreError::io(&own))?;
+        let number = session.shadow.number("number")? + 1;
+        let name = segments::name(&incarnation(session)?, number);
+        // Recorded first: a segment of ours that is not recorded would be a copy's.
+        session.shadow.run("BEGIN IMMEDIATE")?;
+        session.shadow.set("number", number)?;
+        record(session, session.device(), &name)?;
+        session.shadow.run("COMMIT")?;
+        put(session, &own.join(&name), &lines, now_ms)?;
+        session.report.sent += lines.len() as u64;
+        at = last;
+    }
+    if at != (0, 0) {
+        let number = session.shadow.number("number")?;
+        session.shadow.run(&format!(
+            "BEGIN IMMEDIATE;
+             UPDATE edge SET unsent=0, number={number} WHERE {EDGES};
+             UPDATE insight SET unsent=0, number={number} WHERE {INSIGHTS};
+             COMMIT;"
+        ))?;
+        base(session, &own, now_ms)?;
+    }
+    Ok(())
+}
+
+fn own_folder(session: &Session, folder: &Path) -> PathBuf {
+    folder.join(session.device().to_string())
+}
+
+fn incarnation(session: &Session) -> Result<String, StoreError> {
+    Ok(session.shadow.meta("incarnation")?.unwrap_or_default())
+}
+
+/// Writes one segment, recorded already.
+fn put(
+    session: &mut Session,
+    path: &Path,
+    lines: &[String],
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let head = Head {
+        number: session.shadow.number("number")?,
+        read: session.shadow.numbers_read()?,
+        retired: session.shadow.retired()?,
+        ..Head::new(
+            &session.place.name,
+            session.device(),
+            &session.place.label,
+            now_ms,
+        )
+    };
+    let bytes = segments::render(&head, lines).map_err(StoreError::io(path))?;
+    sweep(path);
+    replace(path, &bytes).map_err(StoreError::io(path))?;
+    session.report.segments_written += 1;
+    Ok(())
+}
+
+/// The lines of the next segment, after these rows, and after which ones the one after it begins.
+fn unsent(session: &Session, after: (i64, i64)) -> Result<(Vec<String>, (i64, i64)), StoreError> {
+    let (mut lines, mut bytes, mut last) = (Vec::new(), 0, after);
+    let mut read = || -> rusqlite::Result<()> {
+        let db = &session.shadow.db;
+        let mut insights = db.prepare(&format!(
+            "SELECT rowid, id, known FROM insight WHERE {INSIGHTS} AND rowid>? ORDER BY rowid"
+        ))?;
+        let mut found = insights.query([after.0])?;
+        while bytes < FULL_BYTES
+            && let Some(row) = found.next()?
+        {
+            last.0 = row.get(0)?;
+            lines.push(insight_line(row.get(1)?, row.get_ref(2)?.as_str()?));
+            bytes += lines.last().map_or(0, String::len);
+        }
+        let mut edges = db.prepare(&format!(
+            "SELECT rowid, source, target, kind, known FROM edge WHERE {EDGES} AND rowid>? ORDER BY rowid"
+        ))?;
+        let mut found = edges.query([after.1])?;
+        while bytes < FULL_BYTES
+            && let Some(row) = found.next()?
+        {
+            last.1 = row.get(0)?;
+            let ends = [row.get(1)?, row.get(2)?, row.get(3)?];
+            lines.push(edge_line(ends, row.get_ref(4)?.as_str()?));
+            bytes += lines.last().map_or(0, String::len);
+        }
+        Ok(())
+    };
+    read().map_err(StoreError::shadow)?;
+    Ok((lines, last))
+}
+
+fn insight_line(id: String, known: &str) -> String {
+    let id = serde_json::Value::String(id);
+    format!(r#"{{"insight":[{id},{known}]}}"#)
+}
+
+fn edge_line([source, target, kind]: [String; 3], known: &str) -> String {
+    let ends = serde_json::json!({ "source": source, "target": target, "kind": kind });
+    format!(r#"{{"edge":[{ends},{known}]}}"#)
+}
+
+/// Writes a base in the place of all that was written before, where that is worth it.
+fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError> {
+    let (there, _) = names(own);
+    let size = |name: &String| {
+        own.join(name)
+            .symlink_metadata()
+            .map_or(0, |found| found.len())
+    };
+    let (parts, plain): (Vec<_>, Vec<_>) = there.iter().partition(|name| segments::is_part(name));
+    let sum = |names: Vec<&String>| -> u64 { names.into_iter().map(size).sum() };
+    let count = plain.len();
+    let is_large = count >= FEW_SEGMENTS && sum(plain) > sum(parts).max(LEAST_BYTES);
+    if count <= MOST_SEGMENTS && !is_large {
+        return Ok(());
+    }
+    let bytes = session.shadow.sum_sent()?;
+    let bits = (0..MOST_BITS)
+        .find(|bits| bytes >> bits <= PART_BYTES)
+        .unwrap_or(MOST_BITS);
+    let incarnation = incarnation(session)?;
+    let mut base = BTreeSet::new();
+    for range in 0..1_u32 << bits {
+        let lines = part(session, bits, range)?;
+        if lines.is_empty() {
+            continue;
+        }
+        let name = segments::name_of_part(&incarnation, bits, range, &lines);
+        if !there.contains(&name) {
+            record(session, session.device(), &name)?;
+            put(session, &own.join(&name), &lines, now_ms)?;
+        }
+        base.insert(name);
+    }
+    let superseded: Vec<_> = there.difference(&base).collect();
+    session
+        .shadow
+        .set("superseded", serde_json::to_string(&superseded)?)?;
+    remove_superseded(session, own)
+}
+
+/// The lines of one part of a base, in an order that does not depend on when they were written.
+fn part(session: &Session, bits: u32, range: u32) -> Result<Vec<String>, StoreError> {
+    let (first, last) = (range << (16 - bits), ((range + 1) << (16 - bits)) - 1);
+    let read = || -> rusqlite::Result<Vec<String>> {
+        let db = &session.shadow.db;
+        let mut lines = Vec::new();
+        let mut insights = db.prepare_cached(
+            "SELECT id, known FROM insight WHERE number>0 AND bucket BETWEEN ? AND ? ORDER BY id",
+        )?;
+        let mut found = insights.query([first, last])?;
+        while let Some(row) = found.next()? {
+            lines.push(insight_line(row.get(0)?, row.get_ref(1)?.as_str()?));
+        }
+        let mut edges = db.prepare_cached(
+            "SELECT source, target, kind, known FROM edge WHERE number>0 AND bucket BETWEEN ? AND ?
+             ORDER BY source, target, kind",
+        )?;
+        let mut found = edges.query([first, last])?;
+        while let Some(row) = found.next()? {
+            let ends = [row.get(0)?, row.get(1)?, row.get(2)?];
+            lines.push(edge_line(ends, row.get_ref(3)?.as_str()?));
+        }
+        Ok(lines)
+    };
+    read().map_err(StoreError::shadow)
+}
+
+/// Removes what a base took the place of.
+fn remove_superseded(session: &Session, own: &Path) -> Result<(), StoreError> {
+    let Some(superseded) = session.shadow.meta("superseded")? else {
+        return Ok(());
+    };
+    let superseded: Vec<String> = serde_json::from_str(&superseded)?;
+    if superseded.is_empty() {
+        return Ok(());
+    }
+    for name in superseded.iter().filter(|name| segments::is_name(name)) {
+        let path = own.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(StoreError::io(&path)(error));
+            }
+            _ => {}
+        }
+    }
+    session.shadow.run("BEGIN IMMEDIATE")?;
+    for name in &superseded {
+        let values = params![session.device().to_string(), name];
+        let forget = "DELETE FROM segment WHERE device=? AND name=?";
+        let forgotten = session.shadow.db.execute(forget, values);
+        forgotten.map_err(StoreError::shadow)?;
+    }
+    session.shadow.set("superseded", "[]")?;
+    session.shadow.run("COMMIT")
+}
