@@ -1,7 +1,7 @@
 //! What a shared server costs, and what its death costs, each beside the least program that could do the same.
 //!
 //! `cargo bench --bench shared -- [MEASURE…] [--rounds N] [--seed S] [--smoke] [--binary PATH]`, where a measure is
-//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd`, `takeover`, `notes`, `notes-start`, `scale` or `retrieval`; all of them without one.
+//! `calls`, `streams`, `starts`, `opening`, `memory`, `crowd`, `takeover`, `notes`, `notes-start`, `scale`, `stores` or `retrieval`; all of them without one.
 //!
 //! A *floor* is the least program that could do the same: the bench starts itself again as one, so that floor and
 //! product are measured in one run, under the same load, by the same client code. Measures are interleaved in an
@@ -26,6 +26,7 @@ mod opening;
 mod retrieval;
 mod scale;
 mod starts;
+mod stores;
 mod streams;
 mod takeover;
 
@@ -36,6 +37,7 @@ mod figures;
 mod floors;
 #[path = "../../tests/retrieval/gate/mod.rs"]
 mod gate;
+mod rowwise;
 
 use arguments::Arguments;
 
@@ -44,7 +46,7 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
 
 type Measure = fn(&Arguments) -> Outcome<()>;
 
-const MEASURES: [(&str, Measure); 11] = [
+const MEASURES: [(&str, Measure); 12] = [
     ("calls", calls::measure),
     ("streams", streams::measure),
     ("starts", starts::measure),
@@ -56,6 +58,7 @@ const MEASURES: [(&str, Measure); 11] = [
     ("retrieval", retrieval::measure_all),
     ("notes-start", notes_start::measure),
     ("scale", scale::measure),
+    ("stores", stores::measure),
 ];
 
 fn main() -> Outcome<()> {
