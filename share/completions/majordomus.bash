@@ -217,6 +217,9 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__notes,trust)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
                 ;;
+            majordomus__subcmd__help__subcmd__store,diff)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__diff"
+                ;;
             majordomus__subcmd__help__subcmd__store,disable)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__disable"
                 ;;
@@ -229,11 +232,20 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__store,import)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__import"
                 ;;
+            majordomus__subcmd__help__subcmd__store,log)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__log"
+                ;;
+            majordomus__subcmd__help__subcmd__store,retire)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__retire"
+                ;;
             majordomus__subcmd__help__subcmd__store,status)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__status"
                 ;;
             majordomus__subcmd__help__subcmd__store,sync)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__sync"
+                ;;
+            majordomus__subcmd__help__subcmd__store,undo)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__undo"
                 ;;
             majordomus__subcmd__help__subcmd__store,verify)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__verify"
@@ -340,6 +352,9 @@ _majordomus() {
             majordomus__subcmd__notes__subcmd__help,trust)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__trust"
                 ;;
+            majordomus__subcmd__store,diff)
+                cmd="majordomus__subcmd__store__subcmd__diff"
+                ;;
             majordomus__subcmd__store,disable)
                 cmd="majordomus__subcmd__store__subcmd__disable"
                 ;;
@@ -355,14 +370,26 @@ _majordomus() {
             majordomus__subcmd__store,import)
                 cmd="majordomus__subcmd__store__subcmd__import"
                 ;;
+            majordomus__subcmd__store,log)
+                cmd="majordomus__subcmd__store__subcmd__log"
+                ;;
+            majordomus__subcmd__store,retire)
+                cmd="majordomus__subcmd__store__subcmd__retire"
+                ;;
             majordomus__subcmd__store,status)
                 cmd="majordomus__subcmd__store__subcmd__status"
                 ;;
             majordomus__subcmd__store,sync)
                 cmd="majordomus__subcmd__store__subcmd__sync"
                 ;;
+            majordomus__subcmd__store,undo)
+                cmd="majordomus__subcmd__store__subcmd__undo"
+                ;;
             majordomus__subcmd__store,verify)
                 cmd="majordomus__subcmd__store__subcmd__verify"
+                ;;
+            majordomus__subcmd__store__subcmd__help,diff)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__diff"
                 ;;
             majordomus__subcmd__store__subcmd__help,disable)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__disable"
@@ -379,11 +406,20 @@ _majordomus() {
             majordomus__subcmd__store__subcmd__help,import)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__import"
                 ;;
+            majordomus__subcmd__store__subcmd__help,log)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__log"
+                ;;
+            majordomus__subcmd__store__subcmd__help,retire)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__retire"
+                ;;
             majordomus__subcmd__store__subcmd__help,status)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__status"
                 ;;
             majordomus__subcmd__store__subcmd__help,sync)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__sync"
+                ;;
+            majordomus__subcmd__store__subcmd__help,undo)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__undo"
                 ;;
             majordomus__subcmd__store__subcmd__help,verify)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__verify"
@@ -1137,8 +1173,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__store)
-            opts="enable disable export import sync status verify"
+            opts="enable disable export import sync diff log undo retire status verify"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1206,6 +1256,34 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__log)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__retire)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__help__subcmd__store__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1221,6 +1299,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__store__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2155,12 +2247,34 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store)
-            opts="-h -V --json --repo --help --version enable disable export import sync status verify help"
+            opts="-h -V --json --repo --help --version enable disable export import sync diff log undo retire status verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__diff)
+            opts="-h -V --store --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2227,8 +2341,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__help)
-            opts="enable disable export import sync status verify help"
+            opts="enable disable export import sync diff log undo retire status verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2310,6 +2438,34 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__log)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__retire)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__store__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -2325,6 +2481,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__help__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2370,6 +2540,46 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__store__subcmd__log)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__retire)
+            opts="-h -V --store --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__store__subcmd__status)
             opts="-h -V --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2395,6 +2605,28 @@ _majordomus() {
                 return 0
             fi
             case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__undo)
+            opts="-h -V --run --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --run)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

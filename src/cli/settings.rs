@@ -53,6 +53,8 @@ const MNEMON_DATA_DIR: &str = "MNEMON_DATA_DIR";
 const MNEMON_SYNC_DIR: &str = "MNEMON_SYNC_DIR";
 /// What this machine is called.
 const MNEMON_SYNC_HOST: &str = "MNEMON_SYNC_HOST";
+/// How many insights mnemon keeps alive.
+const MNEMON_MAX_INSIGHTS: &str = "MNEMON_MAX_INSIGHTS";
 /// Claude Code's settings.
 const CLAUDE_SETTINGS: &str = "CLAUDE_SETTINGS";
 /// Where programs keep their state.
@@ -180,6 +182,12 @@ pub const VARIABLES: &[Variable] = &[
         default: "the host's name",
     },
     Variable {
+        name: MNEMON_MAX_INSIGHTS,
+        reader: Reader::Executable,
+        effect: "how many insights mnemon keeps alive, 0 for any number; `store status` says where a store has more",
+        default: "1000",
+    },
+    Variable {
         name: CLAUDE_SETTINGS,
         reader: Reader::Executable,
         effect: "where `store enable` looks for the hooks of mnemon-sync, beside which it merges nothing",
@@ -218,6 +226,8 @@ pub struct Settings {
     pub sync_dir: Option<PathBuf>,
     /// What this machine is called.
     pub sync_host: Option<String>,
+    /// How many insights mnemon keeps alive.
+    pub most_insights: Option<u64>,
     /// Claude Code's settings.
     pub claude_settings: Option<PathBuf>,
     /// Where programs keep their state.
@@ -247,6 +257,7 @@ impl Settings {
             mnemon: get(MNEMON_DATA_DIR).map(PathBuf::from),
             sync_dir: get(MNEMON_SYNC_DIR).map(PathBuf::from),
             sync_host: get(MNEMON_SYNC_HOST).and_then(|value| value.into_string().ok()),
+            most_insights: get(MNEMON_MAX_INSIGHTS).and_then(|value| value.to_str()?.parse().ok()),
             claude_settings: get(CLAUDE_SETTINGS).map(PathBuf::from),
             state_home: get(XDG_STATE_HOME).map(PathBuf::from),
             hooked: {

@@ -21,6 +21,8 @@ use super::schema::{Live, read_row, value, widened};
 pub const HOLD: Duration = Duration::from_millis(3);
 /// How many times as long as it was held the lock is left alone afterwards.
 const REST: u32 = 19;
+/// The same in a store that was just made, which nobody uses yet.
+const REST_OF_NEW: u32 = 1;
 /// Rows of the first batch, before it is known how long they take.
 pub const FIRST: usize = 8;
 /// Rows of a batch at most.
@@ -85,6 +87,7 @@ impl Live {
     ) -> Result<Written, StoreError> {
         let names: Vec<String> = self.columns.iter().cloned().collect();
         let is_double = self.is_double;
+        let rest = if self.is_new { REST_OF_NEW } else { REST };
         let mut write = || -> rusqlite::Result<Written> {
             let behavior = TransactionBehavior::Immediate;
             let tx = Transaction::new(&mut self.connection, behavior)?;
@@ -113,7 +116,7 @@ impl Live {
             let new = new.collect::<rusqlite::Result<Vec<_>>>()?;
             tx.commit()?;
             let took = start.elapsed();
-            std::thread::park_timeout(took * REST);
+            std::thread::park_timeout(took * rest);
             let next_size = if took > HOLD {
                 changes.len() / 2
             } else {

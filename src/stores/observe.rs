@@ -17,7 +17,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clock::{Device, Stamp};
+use super::clock::{Device, Rank, Stamp};
 use super::instant;
 use super::registers::{Accessed, Edge, Insight, Payload, Register, Value};
 
@@ -94,7 +94,9 @@ pub fn row(
         };
         let ours = insight.columns.entry(column.clone());
         let ours = ours.or_insert_with(|| found.clone());
-        if found > *ours {
+        // What two machines found alike is no news to either.
+        let is_same = found.stamp.rank == Rank::Adopted && found.value == ours.value;
+        if found > *ours && !is_same {
             *ours = found;
         }
     }
@@ -161,7 +163,7 @@ pub fn materialise(insight: &Insight, live: Option<&Row>, columns: &BTreeSet<Str
     for (column, register) in &insight.columns {
         let is_bad = register.value == Value::Null && NEVER_NULL.contains(&column.as_str());
         if has(column) && travels(column) && !is_bad {
-            row.insert(column.clone(), register.value.clone());
+            row.insert(column.clone(), readable(column, &register.value));
         }
     }
     if has("access_count") {
@@ -186,6 +188,16 @@ pub fn materialise(insight: &Insight, live: Option<&Row>, columns: &BTreeSet<Str
         }
     }
     row
+}
+
+/// A date in the form that mnemon reads: one that it cannot read fails whole lists there.
+fn readable(column: &str, value: &Value) -> Value {
+    match value {
+        Value::Text(text) if matches!(column, "created_at" | "updated_at") => {
+            Value::Text(instant::normal(text))
+        }
+        value => value.clone(),
+    }
 }
 
 /// Whether a row is alive in its store.

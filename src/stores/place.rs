@@ -21,6 +21,8 @@ pub struct Surroundings {
     pub folder: PathBuf,
     /// What this machine is called, for people.
     pub label: String,
+    /// How many insights mnemon keeps alive; 0 for any number.
+    pub most: u64,
     /// Where mnemon-sync puts its hooks.
     pub claude_settings: PathBuf,
 }
@@ -36,6 +38,8 @@ pub struct Place {
     pub state: PathBuf,
     /// What this machine is called.
     pub label: String,
+    /// How many insights mnemon keeps alive; 0 for any number.
+    pub most: u64,
 }
 
 /// What the user agreed to.
@@ -81,6 +85,7 @@ impl Surroundings {
             live: self.data().join(name).join("mnemon.db"),
             state: self.shadows().join(name),
             label: self.label.clone(),
+            most: self.most,
         })
     }
 

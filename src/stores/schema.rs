@@ -43,6 +43,8 @@ pub struct Live {
     pub columns: BTreeSet<String>,
     /// Whether embeddings are float64.
     pub(super) is_double: bool,
+    /// Whether it was made in this session.
+    pub(super) is_new: bool,
 }
 
 /// Makes an empty store, whole or not at all.
@@ -110,6 +112,7 @@ impl Live {
             connection,
             columns,
             is_double,
+            is_new: false,
         })
     }
 }

@@ -39,8 +39,10 @@ CREATE INDEX IF NOT EXISTS insight_pending ON insight(pending) WHERE pending;
 CREATE INDEX IF NOT EXISTS insight_unsent ON insight(unsent) WHERE unsent;
 CREATE INDEX IF NOT EXISTS edge_pending ON edge(pending) WHERE pending;
 CREATE INDEX IF NOT EXISTS edge_unsent ON edge(unsent) WHERE unsent;
-CREATE INDEX IF NOT EXISTS insight_bucket ON insight(bucket) WHERE number>0;
-CREATE INDEX IF NOT EXISTS edge_bucket ON edge(bucket) WHERE number>0;
+CREATE INDEX IF NOT EXISTS insight_next ON insight(id) WHERE next IS NOT NULL;
+CREATE INDEX IF NOT EXISTS edge_next ON edge(source) WHERE next IS NOT NULL;
+CREATE INDEX IF NOT EXISTS insight_bucket ON insight(bucket);
+CREATE INDEX IF NOT EXISTS edge_bucket ON edge(bucket);
 CREATE TABLE IF NOT EXISTS log(number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, told TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS before(log INTEGER, source TEXT, target TEXT, kind TEXT, seen TEXT,
   PRIMARY KEY(log, source, target, kind)) WITHOUT ROWID;
@@ -219,14 +221,16 @@ impl Shadow {
         read().map_err(StoreError::shadow)
     }
 
-    /// How many bytes the registers have that were sent.
+    /// How many bytes the registers have that a condition finds.
     ///
     /// # Errors
     /// What SQLite said.
-    pub fn sum_sent(&self) -> Result<u64, StoreError> {
-        let select = "SELECT (SELECT ifnull(sum(length(known)),0) FROM insight WHERE number>0)
-            + (SELECT ifnull(sum(length(known)),0) FROM edge WHERE number>0)";
-        let sum = self.db.query_row(select, [], |row| row.get(0));
+    pub fn bytes_of(&self, condition: &str) -> Result<u64, StoreError> {
+        let select = format!(
+            "SELECT (SELECT ifnull(sum(octet_length(known)),0) FROM insight WHERE {condition})
+            + (SELECT ifnull(sum(octet_length(known)),0) FROM edge WHERE {condition})"
+        );
+        let sum = self.db.query_row(&select, [], |row| row.get(0));
         sum.map_err(StoreError::shadow)
     }
 

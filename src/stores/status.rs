@@ -4,6 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::StoreError;
 use super::place::Place;
+use super::schema::Live;
 use super::shadow::Shadow;
 use crate::floor::hex;
 
@@ -29,6 +30,8 @@ pub struct Status {
     pub folder: String,
     /// Insights that are known.
     pub insights: u64,
+    /// Insights that are alive in the store.
+    pub alive: u64,
     /// Edges that are known, those that were taken away among them.
     pub edges: u64,
     /// What is to be sent.
@@ -39,6 +42,8 @@ pub struct Status {
     pub waiting: u64,
     /// What the store does not take, and why.
     pub troubles: Vec<String>,
+    /// What is worth knowing, and in nobody's way.
+    pub advice: Vec<String>,
     /// The other machines.
     pub peers: Vec<Peer>,
     /// SHA-256 of all registers: machines that know the same have the same one.
@@ -66,14 +71,22 @@ pub fn status(place: &Place) -> Result<Status, StoreError> {
         device: shadow.clock()?.device.to_string(),
         folder: folder.display().to_string(),
         insights: shadow.count("insight")?,
+        alive: shadow.count(r#"insight WHERE instr(seen, '"deleted_at":"n"')"#)?,
         edges: shadow.count("edge")?,
         unsent: both("WHERE unsent")? - local,
         local,
         waiting: both("WHERE pending")?,
         troubles: Vec::new(),
+        advice: Vec::new(),
         peers: Vec::new(),
         digest: String::new(),
     };
+    if place.most > 0 && status.alive > place.most {
+        status.advice.push(format!(
+            "{} insights are alive, and mnemon keeps {}: it prunes the rest, here alone (MNEMON_MAX_INSIGHTS keeps more)",
+            status.alive, place.most
+        ));
+    }
     let mut read = || -> rusqlite::Result<()> {
         let mut statement = shadow.db.prepare(
             "SELECT 'insight ' || id || ': ' || trouble FROM insight WHERE pending AND trouble IS NOT NULL
@@ -113,4 +126,31 @@ pub fn status(place: &Place) -> Result<Status, StoreError> {
     };
     read().map_err(StoreError::shadow)?;
     Ok(status)
+}
+
+/// Insights of a store that are alive and say the same, byte for byte: two machines that wrote one fact down. They stay two.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn twins(place: &Place) -> Result<Vec<Vec<String>>, StoreError> {
+    let live = Live::open(&place.live)?;
+    let read = || -> rusqlite::Result<Vec<Vec<String>>> {
+        let mut statement = live.connection.prepare(
+            "SELECT content, id FROM insights WHERE deleted_at IS NULL AND content IN
+             (SELECT content FROM insights WHERE deleted_at IS NULL GROUP BY content HAVING count(*)>1)
+             ORDER BY content, id",
+        )?;
+        let mut found = statement.query([])?;
+        let (mut all, mut last) = (Vec::<Vec<String>>::new(), None);
+        while let Some(row) = found.next()? {
+            let content: String = row.get(0)?;
+            match all.last_mut().filter(|_| last.as_ref() == Some(&content)) {
+                Some(ids) => ids.push(row.get(1)?),
+                None => all.push(vec![row.get(1)?]),
+            }
+            last = Some(content);
+        }
+        Ok(all)
+    };
+    read().map_err(StoreError::live)
 }

@@ -66,6 +66,7 @@ mod spoiled;
 mod squatted;
 mod stalled;
 mod stores;
+mod stores_gaps;
 mod stores_past;
 mod stores_segments;
 mod storm;

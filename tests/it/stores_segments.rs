@@ -113,7 +113,7 @@ fn what_its_tags_keep_on_a_machine_stays_there() {
     assert!(!all.is_empty() && memchr::memmem::find(&all, b"mine").is_none());
     // What was sent before is merged as before: no tag brings it back.
     a.sql(r#"UPDATE insights SET tags='["local-only"]' WHERE id='open'"#);
-    a.sql(r#"UPDATE insights SET tags='[]' WHERE id='mine'"#);
+    a.sql("UPDATE insights SET tags='[]' WHERE id='mine'");
     exchange(&a, &b);
     assert_eq!(b.value("SELECT count(*) FROM insights"), "2");
     assert_eq!(b.value("SELECT count(*) FROM edges"), "1");

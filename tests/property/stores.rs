@@ -29,17 +29,21 @@ fn insight() -> impl Strategy<Value = Insight> {
     (
         prop::collection::btree_map("[ab]", register(), 0..3),
         prop::option::of(register()),
+        prop::option::of(stamp()),
         0..3_u64,
         prop::collection::btree_map((0..3_u8).prop_map(|n| Device([n; 16])), 0..4_u64, 0..3),
         prop::option::of((0..3_u64).prop_map(|ms| Accessed(ms, ms.to_string()))),
     )
-        .prop_map(|(columns, forgotten, base, added, accessed)| Insight {
-            columns,
-            forgotten,
-            base,
-            added,
-            accessed,
-        })
+        .prop_map(
+            |(columns, forgotten, restored, base, added, accessed)| Insight {
+                columns,
+                forgotten,
+                restored,
+                base,
+                added,
+                accessed,
+            },
+        )
 }
 
 fn state() -> impl Strategy<Value = State> {

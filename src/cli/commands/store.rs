@@ -16,7 +16,7 @@ use crate::floor::error::Chain;
 use crate::stores::error::StoreError;
 use crate::stores::place::{Place, Surroundings};
 use crate::stores::session::{Plan, Report, Session};
-use crate::stores::status::{Status, status};
+use crate::stores::status::{Status, status, twins};
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -206,6 +206,7 @@ fn surroundings(context: &Context) -> Result<Surroundings, Failure> {
             .clone()
             .unwrap_or_else(|| mnemon.join("sync")),
         mnemon,
+        most: settings.most_insights.unwrap_or(MOST_INSIGHTS),
         label: settings.sync_host.clone().or_else(host).unwrap_or_default(),
         claude_settings: settings
             .claude_settings
@@ -213,6 +214,9 @@ fn surroundings(context: &Context) -> Result<Surroundings, Failure> {
             .unwrap_or_else(|| home.join(".claude/settings.json")),
     })
 }
+
+/// What mnemon keeps alive where nobody says otherwise.
+const MOST_INSIGHTS: u64 = 1000;
 
 fn chosen(name: Option<&str>, around: &Surroundings) -> Result<Vec<Place>, Failure> {
     match name {
@@ -316,8 +320,8 @@ fn told(name: Option<&str>, form: Json, context: &Context, around: &Surroundings
         for peer in &one.peers {
             let _ = writeln!(text, "  {} ({})", peer.label, peer.device);
         }
-        for trouble in &one.troubles {
-            let _ = writeln!(text, "  {trouble}");
+        for line in one.troubles.iter().chain(&one.advice) {
+            let _ = writeln!(text, "  {line}");
         }
     }
     if all.is_empty() {
@@ -337,6 +341,10 @@ fn verify(some: &Chosen, context: &Context, around: &Surroundings) -> Outcome {
     for place in chosen(some.store.as_deref(), around)? {
         let report = Session::open(&place)?.run(plan)?;
         let known = status(&place)?;
+        let same = twins(&place)?;
+        for ids in &same {
+            let _ = writeln!(text, "  say the same: {}", ids.join(", "));
+        }
         is_same &= report.changed_here == 0 && report.troubles.is_empty();
         let _ = writeln!(
             text,
@@ -345,7 +353,7 @@ fn verify(some: &Chosen, context: &Context, around: &Surroundings) -> Outcome {
         );
         found.push(
             json!({ "store": place.name, "differ": report.changed_here, "waiting": known.waiting,
-            "digest": known.digest, "troubles": report.troubles }),
+            "digest": known.digest, "same": same, "troubles": report.troubles }),
         );
     }
     if found.is_empty() {

@@ -52,6 +52,17 @@ pub(in crate::stores) fn send(
         session.shadow.all_unsent()?;
     }
     let own = own_folder(session, folder);
+    if session.shadow.bytes_of("unsent")? > FULL_BYTES as u64 {
+        // As much as this is sent as parts of a base at once.
+        let count = |table, condition| session.shadow.count(&format!("{table} WHERE {condition}"));
+        let sent = count("insight", INSIGHTS)? + count("edge", EDGES)?;
+        fs::create_dir_all(&own).map_err(StoreError::io(&own))?;
+        let number = session.shadow.number("number")? + 1;
+        session.shadow.set("number", number)?;
+        base(session, &own, now_ms)?;
+        session.report.sent += sent;
+        return mark_sent(session, number);
+    }
     let mut at = (0, 0);
     loop {
         let (lines, last) = unsent(session, at)?;
@@ -71,16 +82,21 @@ pub(in crate::stores) fn send(
         at = last;
     }
     if at != (0, 0) {
-        let number = session.shadow.number("number")?;
-        session.shadow.run(&format!(
-            "BEGIN IMMEDIATE;
-             UPDATE edge SET unsent=0, number={number} WHERE {EDGES};
-             UPDATE insight SET unsent=0, number={number} WHERE {INSIGHTS};
-             COMMIT;"
-        ))?;
-        base(session, &own, now_ms)?;
+        mark_sent(session, session.shadow.number("number")?)?;
+        if is_worth_a_base(&own) {
+            base(session, &own, now_ms)?;
+        }
     }
     Ok(())
+}
+
+fn mark_sent(session: &Session, number: u64) -> Result<(), StoreError> {
+    session.shadow.run(&format!(
+        "BEGIN IMMEDIATE;
+         UPDATE edge SET unsent=0, number={number} WHERE {EDGES};
+         UPDATE insight SET unsent=0, number={number} WHERE {INSIGHTS};
+         COMMIT;"
+    ))
 }
 
 fn own_folder(session: &Session, folder: &Path) -> PathBuf {
@@ -122,7 +138,7 @@ fn unsent(session: &Session, after: (i64, i64)) -> Result<(Vec<String>, (i64, i6
     let mut read = || -> rusqlite::Result<()> {
         let db = &session.shadow.db;
         let mut insights = db.prepare(&format!(
-            "SELECT rowid, id, known FROM insight WHERE {INSIGHTS} AND rowid>? ORDER BY rowid"
+            "SELECT rowid, id, known FROM insight INDEXED BY insight_unsent WHERE {INSIGHTS} AND rowid>? ORDER BY rowid"
         ))?;
         let mut found = insights.query([after.0])?;
         while bytes < FULL_BYTES
@@ -133,7 +149,7 @@ fn unsent(session: &Session, after: (i64, i64)) -> Result<(Vec<String>, (i64, i6
             bytes += lines.last().map_or(0, String::len);
         }
         let mut edges = db.prepare(&format!(
-            "SELECT rowid, source, target, kind, known FROM edge WHERE {EDGES} AND rowid>? ORDER BY rowid"
+            "SELECT rowid, source, target, kind, known FROM edge INDEXED BY edge_unsent WHERE {EDGES} AND rowid>? ORDER BY rowid"
         ))?;
         let mut found = edges.query([after.1])?;
         while bytes < FULL_BYTES
@@ -160,8 +176,8 @@ fn edge_line([source, target, kind]: [String; 3], known: &str) -> String {
     format!(r#"{{"edge":[{ends},{known}]}}"#)
 }
 
-/// Writes a base in the place of all that was written before, where that is worth it.
-fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError> {
+/// Whether there are so many segments beside the base, or so large ones, that a new one should take their place.
+fn is_worth_a_base(own: &Path) -> bool {
     let (there, _) = names(own);
     let size = |name: &String| {
         own.join(name)
@@ -172,10 +188,13 @@ fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError
     let sum = |names: Vec<&String>| -> u64 { names.into_iter().map(size).sum() };
     let count = plain.len();
     let is_large = count >= FEW_SEGMENTS && sum(plain) > sum(parts).max(LEAST_BYTES);
-    if count <= MOST_SEGMENTS && !is_large {
-        return Ok(());
-    }
-    let bytes = session.shadow.sum_sent()?;
+    count > MOST_SEGMENTS || is_large
+}
+
+/// Writes a base of all that was sent and all that is to be, in the place of what was written before.
+fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError> {
+    let (there, _) = names(own);
+    let bytes = session.shadow.bytes_of("number>0 OR unsent")?;
     let bits = (0..MOST_BITS)
         .find(|bits| bytes >> bits <= PART_BYTES)
         .unwrap_or(MOST_BITS);
@@ -206,17 +225,17 @@ fn part(session: &Session, bits: u32, range: u32) -> Result<Vec<String>, StoreEr
     let read = || -> rusqlite::Result<Vec<String>> {
         let db = &session.shadow.db;
         let mut lines = Vec::new();
-        let mut insights = db.prepare_cached(
-            "SELECT id, known FROM insight WHERE number>0 AND bucket BETWEEN ? AND ? ORDER BY id",
-        )?;
+        let mut insights = db.prepare_cached(&format!(
+            "SELECT id, known FROM insight WHERE bucket BETWEEN ? AND ? AND (number>0 OR {INSIGHTS}) ORDER BY id"
+        ))?;
         let mut found = insights.query([first, last])?;
         while let Some(row) = found.next()? {
             lines.push(insight_line(row.get(0)?, row.get_ref(1)?.as_str()?));
         }
-        let mut edges = db.prepare_cached(
-            "SELECT source, target, kind, known FROM edge WHERE number>0 AND bucket BETWEEN ? AND ?
-             ORDER BY source, target, kind",
-        )?;
+        let mut edges = db.prepare_cached(&format!(
+            "SELECT source, target, kind, known FROM edge
+             WHERE bucket BETWEEN ? AND ? AND (number>0 OR {EDGES}) ORDER BY source, target, kind"
+        ))?;
         let mut found = edges.query([first, last])?;
         while let Some(row) = found.next()? {
             let ends = [row.get(0)?, row.get(1)?, row.get(2)?];

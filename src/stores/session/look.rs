@@ -123,7 +123,7 @@ impl Session {
     ) -> Result<(), StoreError> {
         let found = self.shadow.insight::<Insight, Row>(id)?;
         let seen = found.as_ref().and_then(|entry| entry.seen.as_ref());
-        if seen == Some(now) && !look.is_first {
+        if seen == Some(now) {
             return Ok(());
         }
         let mut known = found
@@ -179,7 +179,7 @@ impl Session {
     ) -> Result<(), StoreError> {
         let found = self.shadow.edge::<Edge, Payload>(ends)?;
         let seen = found.as_ref().and_then(|entry| entry.seen.as_ref());
-        if seen == now && !look.is_first {
+        if seen == now {
             return Ok(());
         }
         let known = found.as_ref().map(|entry| &entry.known);

@@ -27,10 +27,14 @@ impl Session {
         if pending == 0 {
             return Ok(());
         }
-        if self.place.live.symlink_metadata().is_err() {
+        let is_new = self.place.live.symlink_metadata().is_err();
+        if is_new {
             schema::create(&self.place.live)?;
+            // What is in it was written by this machine, so nothing in it is seen for the first time.
+            self.shadow.set("looked", 1)?;
         }
         let mut live = Live::open(&self.place.live)?;
+        live.is_new = is_new;
         let (mut refused, mut looks, mut size) = (BTreeSet::new(), 0, FIRST);
         let mut queue = self.queue(&refused)?;
         loop {

@@ -201,7 +201,8 @@ impl Machine {
         self.open().query_row(&query, [], |row| row.get(0)).unwrap()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    /// `majordomus store`, not started yet.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = hermetic(MAJORDOMUS, self.home(), self.home());
         command
             .env("MNEMON_SYNC_DIR", &self.carried)
