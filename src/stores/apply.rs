@@ -117,10 +117,11 @@ impl Live {
             tx.commit()?;
             let took = start.elapsed();
             std::thread::park_timeout(took * rest);
-            let next_size = if took > HOLD {
-                changes.len() / 2
-            } else {
-                changes.len() * 2
+            let next_size = match changes.len() {
+                len if took > HOLD => len / 2,
+                // Twice as many would take twice as long.
+                len if took * 2 < HOLD => len * 2,
+                len => len,
             };
             Ok(Written::Done {
                 next_size: next_size.clamp(1, MOST),
