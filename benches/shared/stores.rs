@@ -47,15 +47,21 @@ struct Took {
 }
 
 impl Machine {
+    /// A machine with an empty store.
     fn new(arguments: &Arguments, carried: &Path) -> Outcome<Self> {
+        let machine = Self::without_store(arguments, carried)?;
+        let store = machine.store();
+        std::fs::create_dir_all(store.parent().ok_or("a store lies in a folder")?)?;
+        Connection::open(&store)?.execute_batch(TABLES)?;
+        Ok(machine)
+    }
+
+    fn without_store(arguments: &Arguments, carried: &Path) -> Outcome<Self> {
         let machine = Self {
             folder: tempfile::tempdir()?,
             carried: carried.to_owned(),
             binary: arguments.binary.clone(),
         };
-        let store = machine.store();
-        std::fs::create_dir_all(store.parent().ok_or("a store lies in a folder")?)?;
-        Connection::open(&store)?.execute_batch(TABLES)?;
         machine.run(&["enable", "default"])?;
         Ok(machine)
     }
@@ -398,7 +404,7 @@ fn large(arguments: &Arguments) -> Outcome<()> {
     let carried = tempfile::tempdir()?;
     let pair = [
         Machine::new(arguments, carried.path())?,
-        Machine::new(arguments, carried.path())?,
+        Machine::without_store(arguments, carried.path())?,
     ];
     fill(&pair[0].store(), 0..size, arguments.seed)?;
     let first = pair[0].run(&["export"])?;

@@ -119,8 +119,26 @@ impl Machine {
     /// A machine with a store `default` of this era.
     pub(crate) fn new(era: Era, carried: &Path) -> Self {
         let machine = Self::empty(carried);
-        drop(era.create(&machine.path()));
+        match std::env::var_os("MNEMON_BIN") {
+            Some(binary) if era == Era::Supersedes => machine.seed(Path::new(&binary)),
+            _ => drop(era.create(&machine.path())),
+        }
         machine
+    }
+
+    /// Has mnemon itself make the store, which is empty afterwards.
+    fn seed(&self, binary: &Path) {
+        let mut command = hermetic(binary, self.home(), self.home());
+        let seeded = command
+            .args(["remember", "what its tables are"])
+            .output()
+            .unwrap_or_else(|error| panic!("MNEMON_BIN {}: {error}", binary.display()));
+        assert!(
+            seeded.status.success() && self.path().exists(),
+            "MNEMON_BIN makes no store: {}",
+            String::from_utf8_lossy(&seeded.stderr)
+        );
+        self.sql("DELETE FROM edges; DELETE FROM insights; DELETE FROM oplog");
     }
 
     /// A machine without a store.
