@@ -38,7 +38,8 @@ pub struct Plan {
 }
 
 /// What was done, or would be.
-#[derive(Debug, Default, Clone, serde::Serialize)]
+#[derive(Debug, Default, Clone, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = StoreReport)]
 pub struct Report {
     /// The store's name.
     pub store: String,

@@ -3,12 +3,14 @@
 use sha2::{Digest as _, Sha256};
 
 use super::error::StoreError;
+use super::last::Last;
 use super::place::Place;
 use super::shadow::Shadow;
 use crate::floor::hex;
 
 /// Another machine.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = StorePeer)]
 pub struct Peer {
     /// Its id in this store.
     pub device: String,
@@ -19,7 +21,8 @@ pub struct Peer {
 }
 
 /// What is known of a store.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = StoreStatus)]
 pub struct Status {
     /// Its name.
     pub store: String,
@@ -37,6 +40,8 @@ pub struct Status {
     pub waiting: u64,
     /// What the store does not take, and why.
     pub troubles: Vec<String>,
+    /// What came of the last runs.
+    pub last: Last,
     /// The other machines.
     pub peers: Vec<Peer>,
     /// SHA-256 of all registers: machines that know the same have the same one.
@@ -63,6 +68,7 @@ pub fn status(place: &Place) -> Result<Status, StoreError> {
         unsent: both("WHERE unsent")?,
         waiting: both("WHERE pending")?,
         troubles: Vec::new(),
+        last: Last::of(place),
         peers: Vec::new(),
         digest: String::new(),
     };

@@ -66,6 +66,7 @@ mod spoiled;
 mod squatted;
 mod stalled;
 mod stores;
+mod stores_live;
 mod storm;
 mod support;
 mod surroundings;
