@@ -2323,12 +2323,16 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__export)
-            opts="-h -V --json --dry-run --repo --help --version"
+            opts="-h -V --json --dry-run --hook --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2523,12 +2527,16 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__import)
-            opts="-h -V --json --dry-run --repo --help --version"
+            opts="-h -V --json --dry-run --hook --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2599,12 +2607,16 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__sync)
-            opts="-h -V --json --dry-run --repo --help --version"
+            opts="-h -V --json --dry-run --hook --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

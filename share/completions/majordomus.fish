@@ -310,16 +310,19 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from disable" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from disable" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from disable" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from export" -l hook -d 'As a client\'s hook: end after this many seconds, say nothing but what was in the way, and never fail' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from export" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from export" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from export" -l dry-run -d 'Say what would be done, and do nothing'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from export" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from import" -l hook -d 'As a client\'s hook: end after this many seconds, say nothing but what was in the way, and never fail' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from import" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from import" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from import" -l dry-run -d 'Say what would be done, and do nothing'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from import" -s V -l version -d 'Print version'
+complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from sync" -l hook -d 'As a client\'s hook: end after this many seconds, say nothing but what was in the way, and never fail' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from sync" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from sync" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from sync" -l dry-run -d 'Say what would be done, and do nothing'

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use crate::link::handshake::{Auth, Client};
+use crate::link::handshake::{Auth, Client, Stores};
 use crate::registry::{Digest, PeerId};
 
 /// Who attaches, at one moment.
@@ -23,6 +23,8 @@ pub struct Identity {
     pub client: Option<Client>,
     /// Whether the client's own hooks meet the team's notes.
     pub hooked: bool,
+    /// Where the client's stores are.
+    pub stores: Option<Stores>,
 }
 
 impl Identity {
@@ -37,6 +39,7 @@ impl Identity {
             client: self.client.clone(),
             revision: self.revision.clone(),
             hooked: self.hooked,
+            stores: self.stores.clone(),
             mac,
         }
     }
@@ -47,9 +50,10 @@ impl Identity {
 pub struct Living(Rc<RefCell<Identity>>);
 
 impl Living {
-    /// Mints the identity of a new client process, whose client's own hooks meet the team's notes or not.
+    /// Mints the identity of a new client process, whose client's own hooks meet the team's notes or not, and which has these
+    /// stores.
     #[must_use]
-    pub fn mint(hooked: bool) -> Self {
+    pub fn mint(hooked: bool, stores: Option<Stores>) -> Self {
         Self(Rc::new(RefCell::new(Identity {
             peer: PeerId::mint().0,
             generation: 0,
@@ -57,6 +61,7 @@ impl Living {
             revision: None,
             client: None,
             hooked,
+            stores,
         })))
     }
 

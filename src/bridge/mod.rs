@@ -120,13 +120,11 @@ enum Event {
 }
 
 impl Bridge {
-    /// Opens the client's stdio, whose client has hooks of its own that meet the team's notes, or not. Must run inside a
-    /// runtime.
+    /// Opens the stdio of the client whom `identity` names. Must run inside a runtime.
     ///
     /// # Errors
     /// The system's own.
-    pub fn open(site: Option<Site>, hooked: bool, compiled: Compiled) -> io::Result<Self> {
-        let identity = Living::mint(hooked);
+    pub fn open(site: Option<Site>, identity: Living, compiled: Compiled) -> io::Result<Self> {
         let quest = site
             .as_ref()
             .map(|site| Quest::look(site, identity.clone()));

@@ -19,6 +19,7 @@ pub mod repository;
 pub mod server;
 pub mod services;
 pub mod stop;
+mod stores;
 
 pub use server::{Mode, ServerStatus, Status};
 pub use services::{Provider, Services};
@@ -37,6 +38,7 @@ pub fn registry(services: &Services) -> Result<Arc<Registry>, RegistryError> {
     let mut declared = peers::capabilities(services);
     declared.extend(repository::capabilities(services));
     declared.extend(notes::capabilities(services));
+    declared.extend(stores::capabilities(services));
     declared.extend(server::capabilities(services, &book));
     declared.extend(stop::capabilities(services));
     declared.extend(book::capabilities(&book));

@@ -9,6 +9,7 @@ use crate::board::{Board, Config, Owner, Place};
 use crate::floor::paths::Site;
 use crate::memory::service::Memory;
 use crate::registry::{Changes, Refusal, refusal};
+use crate::stores::service::Stores;
 
 /// What a newcomer is told to do, in its instructions.
 pub const ADVICE: &str = "Before you change files, call majordomus_announce with your intent and paths; it names collisions.";
@@ -32,6 +33,8 @@ pub struct Services {
     pub board: Arc<Board>,
     /// The team's notes; none for a server that shares nothing.
     pub memory: Memory,
+    /// The stores of whoever calls.
+    pub stores: Stores,
     /// Where changes are told.
     pub changes: Changes,
     /// The server about itself.
@@ -60,6 +63,7 @@ impl Services {
             site,
             board,
             memory: Memory::of(None),
+            stores: Stores::of(None),
             changes,
             status: Arc::new(Offline(Mode::Standalone)),
             control: Arc::new(Offline(Mode::Standalone)),
@@ -75,6 +79,15 @@ impl Services {
             memory: Memory::errand(site),
             status: Arc::new(Offline(Mode::Alone)),
             ..Self::offline(Some(site.clone()))
+        }
+    }
+
+    /// Makes the services of a command that works on what belongs to the person and not to a checkout.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self {
+            status: Arc::new(Offline(Mode::Alone)),
+            ..Self::offline(None)
         }
     }
 

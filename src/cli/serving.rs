@@ -1,5 +1,6 @@
 //! From the command line to the host, and from the host's end to the process's.
 
+use super::commands::store;
 use super::context::Context;
 use super::report::{Exit, Failure, Outcome, failures};
 use crate::capabilities::Provider;
@@ -36,6 +37,10 @@ pub fn settings(context: &Context, wanted: Wanted) -> Result<Settings, Failure> 
         },
         share: context.settings.share.clone(),
         hooked: context.settings.hooked,
+        // Whoever has no home has no stores.
+        stores: store::surroundings(context)
+            .ok()
+            .and_then(|around| store::live::carried(&around)),
     })
 }
 

@@ -113,6 +113,8 @@ pub const IDEMPOTENCY_KEY_CHARS: usize = 255;
 pub const NOTES_WAIT: Duration = Duration::from_secs(20);
 /// How long the notes of one call may take on their way to the team's remote.
 pub const NOTES_SENT: Duration = Duration::from_mins(10);
+/// How long a process that ends waits for what its client's stores send last, its lease being released.
+pub const STORES_LAST: Duration = Duration::from_secs(2);
 /// How far apart the questions are that reading notes asks the team's remote.
 pub const NOTES_APART: Duration = Duration::from_mins(1);
 /// How far apart they are at most where the remote goes on failing.

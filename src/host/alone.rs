@@ -35,6 +35,7 @@ impl AloneServer {
         let links = Links::new(
             Arc::clone(&wiring.engine),
             CancellationToken::new(),
+            wiring.stores.clone(),
             |_peer, _seq| {},
         );
         let ((reader, writer), far) = wire::memory();

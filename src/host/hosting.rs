@@ -16,11 +16,12 @@ use super::{HostError, Settings};
 use crate::bridge::attach::{Far, Link};
 use crate::bridge::identity::Identity;
 use crate::bridge::wire;
-use crate::floor::limits::{DRAIN, HTTP_LIFE, RELEASE};
+use crate::floor::limits::{DRAIN, HTTP_LIFE, RELEASE, STORES_LAST};
 use crate::floor::log;
 use crate::http::{Connections, Http, Limits};
 use crate::lease::{self, Leave, Ownership};
 use crate::registry::PeerId;
+use crate::stores::service::Stores;
 
 /// Why a host is told to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,7 @@ pub(super) struct Hosting {
     severed: CancellationToken,
     links: Arc<Links>,
     http: Arc<Http>,
+    stores: Stores,
     own: Option<PeerId>,
     _watchdog: Watchdog,
 }
@@ -114,6 +116,7 @@ impl Hosting {
                     severed,
                     links: running.links,
                     http: running.http,
+                    stores: running.stores,
                     own,
                     _watchdog: running.watchdog,
                 };
@@ -148,6 +151,15 @@ impl Hosting {
                 "the host does not end in time; the process ends, and the kernel frees the lock"
             );
         }
+    }
+
+    /// Has what is new in the stores of clients that left sent, the process's own among them, and waits for it for a bounded
+    /// time. The lock is released by then; whatever is not sent is sent next time.
+    pub(super) async fn send_last(&self) {
+        if let Some(own) = self.own {
+            self.stores.left(own.0);
+        }
+        let _late = timeout(STORES_LAST, self.stores.settled()).await;
     }
 
     /// Waits until the host has ended by itself or was stopped. Cancel safe.

@@ -31,12 +31,14 @@ use crate::lease::{Leave, Ownership, Token};
 use crate::mcp::Admission;
 use crate::memory::sync::Meetings;
 use crate::registry::PeerId;
+use crate::stores::service::Stores;
 
 /// What a started host hands to the thread that started it.
 pub(super) struct Running {
     pub(super) links: Arc<Links>,
     pub(super) http: Arc<Http>,
     pub(super) watchdog: Watchdog,
+    pub(super) stores: Stores,
 }
 
 /// What the two threads share from before the start.
@@ -93,6 +95,7 @@ pub(super) async fn live(
         links: Arc::clone(&host.links),
         http: Arc::clone(&host.http),
         watchdog,
+        stores: host.stores.clone(),
     };
     drop(started.send(Ok(running)));
     if let Some(notes) = host.notes.as_ref().filter(|_| !settings.hooked) {
@@ -101,6 +104,7 @@ pub(super) async fn live(
     if let Some(notes) = &host.notes {
         notes.tidy();
     }
+    host.stores.started();
 
     let why = tokio::select! {
         stop = stops.wait_for(Option::is_some) => stop.ok().and_then(|stop| *stop),
@@ -132,6 +136,8 @@ struct Host {
     own: Option<PeerId>,
     /// Meets the team's notes.
     notes: Option<Meetings>,
+    /// The stores of the clients.
+    stores: Stores,
 }
 
 impl Host {
@@ -170,7 +176,12 @@ impl Host {
             wiring.own(peer);
         }
         let acknowledge = wiring.acknowledge();
-        let links = Links::new(Arc::clone(&wiring.engine), lost, acknowledge);
+        let links = Links::new(
+            Arc::clone(&wiring.engine),
+            lost,
+            wiring.stores.clone(),
+            acknowledge,
+        );
         wiring.count_links(&links);
         let intro = Introduction {
             instance: shared.ownership.instance().to_owned(),
@@ -210,6 +221,7 @@ impl Host {
                 http,
                 own,
                 notes: wiring.notes(),
+                stores: wiring.stores.clone(),
                 admission: wiring.engine.admission().clone(),
                 url,
                 address,

@@ -24,6 +24,7 @@ use crate::link::handshake::{self, Auth, Hello, Nonce, Proof, Refuse, SPOKEN, Si
 use crate::link::line::Verb;
 use crate::mcp::{Engine, Revision};
 use crate::registry::{Digest, PeerId};
+use crate::stores::service::Stores;
 
 /// What a host says of itself in a handshake.
 #[derive(Debug, Clone)]
@@ -73,6 +74,8 @@ struct Attached {
 /// What the conversations of one host share.
 pub(super) struct Links {
     engine: Arc<Engine>,
+    /// The stores of those who are attached.
+    stores: Stores,
     /// Called when a client has an answer that it may not ask for again.
     acknowledge: Box<dyn Fn(PeerId, u64) + Send + Sync>,
     /// Cancelled when a request was not taken, since the lease is lost.
@@ -97,10 +100,12 @@ impl Links {
     pub(super) fn new(
         engine: Arc<Engine>,
         lost: CancellationToken,
+        stores: Stores,
         acknowledge: impl Fn(PeerId, u64) + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             engine,
+            stores,
             acknowledge: Box::new(acknowledge),
             lost,
             ending: watch::Sender::new(Ending::Open),
@@ -274,6 +279,7 @@ impl Links {
             newest.insert(peer, attached);
         }
         tracing::info!(%peer, version = auth.version, "attached");
+        self.stores.arrived(peer.0, auth.stores.as_ref());
         let end = Conversation::new(Arc::clone(&self), peer, auth, reader, writer)
             .run(&superseded)
             .await;
@@ -286,7 +292,10 @@ impl Links {
             newest.remove(&peer);
             drop(newest);
             match end {
-                End::Closed => self.engine.presence().leave(peer),
+                End::Closed => {
+                    self.engine.presence().leave(peer);
+                    self.stores.left(peer.0);
+                }
                 End::Drained => {
                     self.sent_on
                         .lock()

@@ -35,6 +35,7 @@ use std::path::PathBuf;
 use crate::capabilities::Provider;
 use crate::floor::paths::Site;
 use crate::http::Auth;
+use crate::link::handshake::Stores;
 
 /// How the process was asked to serve.
 #[derive(Debug, Clone)]
@@ -53,6 +54,8 @@ pub struct Settings {
     pub share: Option<PathBuf>,
     /// Whether this process's client has hooks of its own that meet the team's notes.
     pub hooked: bool,
+    /// Where this process's client has its stores.
+    pub stores: Option<Stores>,
 }
 
 /// How a process ended.

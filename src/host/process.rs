@@ -16,6 +16,7 @@ use super::wiring::Wiring;
 use super::{End, HostError, Settings};
 use crate::bridge::alone::Alone;
 use crate::bridge::attach::Link;
+use crate::bridge::identity::Living;
 use crate::bridge::{Bridge, Turn};
 use crate::floor::error::Chain;
 use crate::floor::limits::RELEASE;
@@ -71,7 +72,8 @@ impl Process {
             let settings = Arc::clone(&settings);
             Box::new(move || Wiring::compiled(&settings))
         };
-        let bridge = Bridge::open(shared, settings.hooked, compiled).map_err(HostError::Stdio)?;
+        let identity = Living::mint(settings.hooked, settings.stores.clone());
+        let bridge = Bridge::open(shared, identity, compiled).map_err(HostError::Stdio)?;
         let mut process = Self {
             settings,
             bridge,
@@ -203,6 +205,8 @@ impl Process {
         };
         // Past its time, what the client has not read it does not get; the process ends.
         tokio::join!(words, hosting.released(why));
+        // What its client remembered last; nobody waits for this process any more but who started it.
+        hosting.send_last().await;
         Ok(signal.map_or(End::Done, End::Signal))
     }
 }

@@ -78,8 +78,9 @@ async fn live(settings: &Settings, mut ends: Ends) -> Result<Served, HostError> 
                 }
             }
             // What it held is free already, and nothing of it can be waited for.
-            () = hosting.severed() => End::Done,
+            () = hosting.severed() => return Ok(Served::Ended(End::Done)),
         };
+        hosting.send_last().await;
         return Ok(Served::Ended(end));
     }
 }

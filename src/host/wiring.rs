@@ -23,6 +23,8 @@ use crate::mcp::{About, Admission, Engine, Seal, Standing};
 use crate::memory::service::Memory;
 use crate::memory::sync::Meetings;
 use crate::registry::{Changes, PeerId, Presence};
+use crate::stores::place::Surroundings;
+use crate::stores::service::Stores;
 
 /// How a server of this process serves.
 #[derive(Clone)]
@@ -85,10 +87,12 @@ pub(super) struct Wiring {
     beside: Option<String>,
     links: Arc<OnceLock<Weak<Links>>>,
     memory: Memory,
+    /// The stores of its clients.
+    pub(super) stores: Stores,
 }
 
 impl Wiring {
-    /// Puts a server together. No file is opened and nothing is written.
+    /// Puts a server together. Nothing is written; what is read is whether a store is enabled.
     ///
     /// # Errors
     /// [`HostError::Registry`].
@@ -125,10 +129,16 @@ impl Wiring {
             },
             Arc::new(move |id| capabilities::notes::tell(&told, id)),
         );
+        let own = settings.stores.as_ref().map(Surroundings::from);
+        let stores = match mode {
+            Mode::Owner { .. } => Stores::of_owner(own),
+            Mode::Alone { .. } | Mode::Standalone => Stores::of(own),
+        };
         let services = Services {
             site: settings.site.clone(),
             board: Arc::clone(&board),
             memory: memory.clone(),
+            stores: stores.clone(),
             changes: changes.clone(),
             status: Arc::clone(&status) as Arc<dyn ServerStatus>,
             control: status,
@@ -175,6 +185,7 @@ impl Wiring {
             beside,
             links,
             memory,
+            stores,
         })
     }
 

@@ -125,8 +125,27 @@ pub struct Auth {
     /// Whether the client's own hooks meet the team's notes, so that no server does it for this client.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hooked: bool,
+    /// Where the client's stores are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stores: Option<Stores>,
     /// The proof, 64 hex digits.
     pub mac: String,
+}
+
+/// Where a client's stores are, as its own environment says; paths are absolute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stores {
+    /// `MNEMON_DATA_DIR`, or what stands for it.
+    pub data: String,
+    /// `MNEMON_SYNC_DIR`, or what stands for it.
+    pub folder: String,
+    /// `MNEMON_SYNC_HOST`, or what stands for it.
+    pub host: String,
+    /// The folder of the shadows.
+    pub state: String,
+    /// `MNEMON_MAX_INSIGHTS`, where it is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
 }
 
 /// What a client says of itself.

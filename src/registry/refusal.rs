@@ -132,6 +132,15 @@ gaps::table! {
         NOT_SAVED_BUSY = Unavailable, "the note is not saved: another program holds the file of the notes", "call again";
         UNREADABLE_NOTES = Unavailable, "the notes cannot be read: …", "majordomus doctor, then call again";
 
+        // The stores of mnemon.
+        NO_STORE_NAME = InvalidInput, "`…` is no name of a store", "ls ~/.mnemon/data";
+        STORE_OFF = Refused, "the store `…` is not enabled on this machine", "majordomus store enable STORE";
+        STORE_BUSY = Unavailable, "the store `…` is being merged by another process", "call again";
+        NO_STORE = NotFound, "there is no store `…`", "majordomus store import STORE, which makes it of what the folder has";
+        REMOVED_STORE = NotFound, "the store `…` was removed on this machine", "majordomus store disable STORE, or majordomus store enable STORE to make it again of what the machines know";
+        RELATIVE_STORES = InvalidInput, "argument `…` is relative: expected an absolute path", "realpath PATH";
+        STORES_UNMET = Unavailable, "the stores cannot be merged: …", "majordomus store verify";
+
         // The server.
         STANDALONE = Refused, "`…` is refused: a server started with `--standalone` shares nothing", "start `majordomus mcp` without `--standalone`";
         NO_SERVER = Refused, "no server runs here", "majordomus status";

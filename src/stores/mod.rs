@@ -7,7 +7,8 @@
 //! The story of one [`session`]: [`schema`] reads the store, [`observe`] finds what differs from what [`shadow`] has seen
 //! of it, and stamps it by [`clock`]; the registers of other machines, read from [`segments`], are joined by [`merge`] in
 //! whatever order they come; [`observe::materialise`] says what each row should be, and [`apply`] writes it in short
-//! batches. What is new here becomes a segment. The merge is pure, and a simulation runs it.
+//! batches. What is new here becomes a segment. The merge is pure, and a simulation runs it. A server meets the stores of its clients
+//! through [`service`], and [`last`] keeps what came of it.
 //!
 //! What is absent: git, a timer, and a store that nobody enabled ([`place`]).
 
@@ -16,12 +17,14 @@ pub mod clock;
 pub mod error;
 mod folder;
 pub mod instant;
+pub mod last;
 pub mod merge;
 pub mod observe;
 pub mod place;
 pub mod registers;
 pub mod schema;
 pub mod segments;
+pub mod service;
 pub mod session;
 pub mod shadow;
 pub mod status;

@@ -10,6 +10,9 @@ use super::error::StoreError;
 use crate::floor::fs::{FileError, open_plain, read_plain, replace};
 use crate::floor::hex;
 
+/// What mnemon keeps alive where nobody says otherwise.
+const MOST_INSIGHTS: u64 = 1000;
+
 /// What the person's environment says about stores.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -21,8 +24,8 @@ pub struct Surroundings {
     pub folder: PathBuf,
     /// What this machine is called, for people.
     pub label: String,
-    /// How many insights mnemon keeps alive; 0 for any number.
-    pub most: u64,
+    /// How many insights mnemon keeps alive, where somebody says so; 0 for any number.
+    pub most: Option<u64>,
     /// Where mnemon-sync puts its hooks.
     pub claude_settings: PathBuf,
 }
@@ -85,7 +88,7 @@ impl Surroundings {
             live: self.data().join(name).join("mnemon.db"),
             state: self.shadows().join(name),
             label: self.label.clone(),
-            most: self.most,
+            most: self.most.unwrap_or(MOST_INSIGHTS),
         })
     }
 

@@ -53,7 +53,8 @@ impl Plan {
 }
 
 /// What was done, or would be.
-#[derive(Debug, Default, Clone, serde::Serialize)]
+#[derive(Debug, Default, Clone, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = StoreReport)]
 pub struct Report {
     /// The store's name.
     pub store: String,

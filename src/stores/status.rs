@@ -3,13 +3,15 @@
 use sha2::{Digest as _, Sha256};
 
 use super::error::StoreError;
+use super::last::Last;
 use super::place::Place;
 use super::schema::Live;
 use super::shadow::Shadow;
 use crate::floor::hex;
 
 /// Another machine.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = StorePeer)]
 pub struct Peer {
     /// Its id in this store.
     pub device: String,
@@ -20,7 +22,8 @@ pub struct Peer {
 }
 
 /// What is known of a store.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = StoreStatus)]
 pub struct Status {
     /// Its name.
     pub store: String,
@@ -44,6 +47,8 @@ pub struct Status {
     pub troubles: Vec<String>,
     /// What is worth knowing, and in nobody's way.
     pub advice: Vec<String>,
+    /// What came of the last runs.
+    pub last: Last,
     /// The other machines.
     pub peers: Vec<Peer>,
     /// SHA-256 of all registers: machines that know the same have the same one.
@@ -78,6 +83,7 @@ pub fn status(place: &Place) -> Result<Status, StoreError> {
         waiting: both("WHERE pending")?,
         troubles: Vec::new(),
         advice: Vec::new(),
+        last: Last::of(place),
         peers: Vec::new(),
         digest: String::new(),
     };

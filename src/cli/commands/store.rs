@@ -1,9 +1,12 @@
-//! `majordomus store`: mnemon's memory, merged across one person's machines.
+//! `majordomus store`: mnemon's memory, merged across one person's machines. What a server may do is in [`live`].
+
+pub mod live;
 
 mod past;
 mod peers;
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -12,11 +15,11 @@ use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::clean;
 use crate::floor::clock::now_ms;
-use crate::floor::error::Chain;
 use crate::stores::error::StoreError;
+use crate::stores::last::Way;
 use crate::stores::place::{Place, Surroundings};
-use crate::stores::session::{Plan, Report, Session};
-use crate::stores::status::{Status, status, twins};
+use crate::stores::session::{Plan, Session};
+use crate::stores::status::{status, twins};
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -65,6 +68,10 @@ pub struct Doing {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+
+    /// As a client's hook: end after this many seconds, say nothing but what was in the way, and never fail
+    #[arg(long, value_name = "SECONDS", hide = true, conflicts_with_all = ["json", "dry_run"])]
+    pub hook: Option<u64>,
 }
 
 /// Another machine of a store.
@@ -147,12 +154,13 @@ pub enum Action {
 /// # Errors
 /// Where a store is not enabled, somebody else merges it, or a file cannot be used.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let around = surroundings(context)?;
+    let around = || surroundings(context);
     match &args.action {
-        None => told(None, args.form, context, &around),
-        Some(Action::Status(some)) => told(some.store.as_deref(), some.form, context, &around),
-        Some(Action::Verify(some)) => verify(some, context, &around),
+        None => live::tell(None, args.form, context),
+        Some(Action::Status(some)) => live::tell(some.store.as_deref(), some.form, context),
+        Some(Action::Verify(some)) => verify(some, context, &around()?),
         Some(Action::Enable(one)) => {
+            let around = around()?;
             let place = around.place(&one.store)?;
             let folder = around.enable(&place)?;
             Session::open(&place)?.make_again()?;
@@ -165,22 +173,26 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             print(&answer, &text, one.form, context)
         }
         Some(Action::Disable(one)) => {
-            around.place(&one.store)?.disable()?;
+            around()?.place(&one.store)?.disable()?;
             let answer = json!({ "store": one.store, "enabled": false });
             let text = format!("the store {} is not merged any more\n", one.store);
             print(&answer, &text, one.form, context)
         }
-        Some(Action::Export(doing)) => merge(doing, (false, true), context, &around),
-        Some(Action::Import(doing)) => merge(doing, (true, false), context, &around),
-        Some(Action::Sync(doing)) => merge(doing, (true, true), context, &around),
-        Some(Action::Diff(other)) => peers::diff(other, context, &around),
-        Some(Action::Retire(other)) => peers::retire(other, context, &around),
-        Some(Action::Log(one)) => past::log(one, context, &around),
-        Some(Action::Undo(undo)) => past::undo(undo, context, &around),
+        Some(Action::Export(doing)) => live::meet(doing, Way::Export, context),
+        Some(Action::Import(doing)) => live::meet(doing, Way::Import, context),
+        Some(Action::Sync(doing)) => live::meet(doing, Way::Both, context),
+        Some(Action::Diff(other)) => peers::diff(other, context, &around()?),
+        Some(Action::Retire(other)) => peers::retire(other, context, &around()?),
+        Some(Action::Log(one)) => past::log(one, context, &around()?),
+        Some(Action::Undo(undo)) => past::undo(undo, context, &around()?),
     }
 }
 
-fn surroundings(context: &Context) -> Result<Surroundings, Failure> {
+/// Where the stores of whoever types are, as their environment says; paths are absolute.
+///
+/// # Errors
+/// Where nobody's home is known.
+pub fn surroundings(context: &Context) -> Result<Surroundings, Failure> {
     let settings = &context.settings;
     let home = settings
         .home
@@ -199,14 +211,19 @@ fn surroundings(context: &Context) -> Result<Surroundings, Failure> {
             .ok()
             .and_then(|name| name.into_string().ok())
     };
+    // A server that is asked stands in another folder.
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let mnemon = absolute(mnemon);
     Ok(Surroundings {
-        state: state.join("majordomus"),
-        folder: settings
-            .sync_dir
-            .clone()
-            .unwrap_or_else(|| mnemon.join("sync")),
+        state: absolute(state).join("majordomus"),
+        folder: absolute(
+            settings
+                .sync_dir
+                .clone()
+                .unwrap_or_else(|| mnemon.join("sync")),
+        ),
         mnemon,
-        most: settings.most_insights.unwrap_or(MOST_INSIGHTS),
+        most: settings.most_insights,
         label: settings.sync_host.clone().or_else(host).unwrap_or_default(),
         claude_settings: settings
             .claude_settings
@@ -214,9 +231,6 @@ fn surroundings(context: &Context) -> Result<Surroundings, Failure> {
             .unwrap_or_else(|| home.join(".claude/settings.json")),
     })
 }
-
-/// What mnemon keeps alive where nobody says otherwise.
-const MOST_INSIGHTS: u64 = 1000;
 
 fn chosen(name: Option<&str>, around: &Surroundings) -> Result<Vec<Place>, Failure> {
     match name {
@@ -240,95 +254,7 @@ fn clean_lines(text: &str) -> String {
         .fold(String::new(), |all, line| all + &clean(line) + "\n")
 }
 
-fn merge(
-    doing: &Doing,
-    (import, export): (bool, bool),
-    context: &Context,
-    around: &Surroundings,
-) -> Outcome {
-    let plan = Plan {
-        import,
-        export,
-        dry_run: doing.dry_run,
-        now_ms: now_ms(),
-    };
-    let mut reports = Vec::new();
-    for place in chosen(doing.which.store.as_deref(), around)? {
-        let done = Session::open(&place).and_then(|session| session.run(plan));
-        reports.push(match done {
-            Ok(report) => report,
-            Err(error) if doing.which.store.is_some() => return Err(error.into()),
-            // One store that cannot be merged keeps no other one from it.
-            Err(error) => Report {
-                store: place.name.clone(),
-                troubles: vec![Chain(&error).to_string()],
-                ..Report::default()
-            },
-        });
-    }
-    let text = if reports.is_empty() {
-        NOTHING.to_owned()
-    } else {
-        reports
-            .iter()
-            .map(|report| sentence(report, doing.dry_run))
-            .collect()
-    };
-    let in_trouble = reports.iter().any(|report| !report.troubles.is_empty());
-    print(
-        &json!({ "dry_run": doing.dry_run, "stores": reports }),
-        &text,
-        doing.which.form,
-        context,
-    )?;
-    Ok(if in_trouble { Exit::Failed } else { Exit::Done })
-}
-
 const NOTHING: &str = "no store is enabled on this machine (majordomus store enable STORE)\n";
-
-fn sentence(report: &Report, dry_run: bool) -> String {
-    let would = if dry_run { " (nothing was done)" } else { "" };
-    let mut text = format!(
-        "{}: {} changed here, {} taken in, {} written, {} sent{would}\n",
-        report.store, report.changed_here, report.taken_in, report.written, report.sent
-    );
-    if report.restored {
-        let _ = writeln!(
-            text,
-            "  a backup stands in its place: what differs there is no edit"
-        );
-    }
-    for trouble in &report.troubles {
-        let _ = writeln!(text, "  {trouble}");
-    }
-    text
-}
-
-fn told(name: Option<&str>, form: Json, context: &Context, around: &Surroundings) -> Outcome {
-    let places = chosen(name, around)?;
-    let all = places
-        .iter()
-        .map(status)
-        .collect::<Result<Vec<Status>, _>>()?;
-    let mut text = String::new();
-    for one in &all {
-        let _ = writeln!(
-            text,
-            "{}: {} insights, {} edges; {} to send, {} waiting; {}",
-            one.store, one.insights, one.edges, one.unsent, one.waiting, one.folder
-        );
-        for peer in &one.peers {
-            let _ = writeln!(text, "  {} ({})", peer.label, peer.device);
-        }
-        for line in one.troubles.iter().chain(&one.advice) {
-            let _ = writeln!(text, "  {line}");
-        }
-    }
-    if all.is_empty() {
-        NOTHING.clone_into(&mut text);
-    }
-    print(&json!({ "stores": all }), &text, form, context)
-}
 
 fn verify(some: &Chosen, context: &Context, around: &Surroundings) -> Outcome {
     let plan = Plan {

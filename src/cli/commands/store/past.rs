@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{One, Undo, print, sentence};
+use super::live::sentence;
+use super::{One, Undo, print};
 use crate::cli::context::Context;
 use crate::cli::report::{Exit, Outcome};
 use crate::floor::clock::{now_ms, rfc3339};
@@ -75,7 +76,7 @@ pub(super) fn undo(undo: &Undo, context: &Context, around: &Surroundings) -> Out
     let answer = json!({ "dry_run": undo.dry_run, "stores": [report] });
     print(
         &answer,
-        &sentence(&report, undo.dry_run),
+        &sentence(&json!(report), undo.dry_run),
         undo.form,
         context,
     )?;

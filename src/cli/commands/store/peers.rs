@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{Peer, Retire, chosen, print, sentence};
+use super::live::sentence;
+use super::{Peer, Retire, chosen, print};
 use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::floor::clock::now_ms;
@@ -67,7 +68,7 @@ pub(super) fn retire(retire: &Retire, context: &Context, around: &Surroundings) 
     let answer = json!({ "dry_run": retire.dry_run, "stores": [report] });
     print(
         &answer,
-        &sentence(&report, retire.dry_run),
+        &sentence(&json!(report), retire.dry_run),
         retire.which.form,
         context,
     )?;
