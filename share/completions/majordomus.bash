@@ -202,6 +202,9 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__notes,purge)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__purge"
                 ;;
+            majordomus__subcmd__help__subcmd__notes,recover)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__recover"
+                ;;
             majordomus__subcmd__help__subcmd__notes,reject)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__reject"
                 ;;
@@ -217,6 +220,9 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__notes,trust)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
                 ;;
+            majordomus__subcmd__help__subcmd__store,diff)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__diff"
+                ;;
             majordomus__subcmd__help__subcmd__store,disable)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__disable"
                 ;;
@@ -229,11 +235,20 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__store,import)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__import"
                 ;;
+            majordomus__subcmd__help__subcmd__store,log)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__log"
+                ;;
+            majordomus__subcmd__help__subcmd__store,retire)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__retire"
+                ;;
             majordomus__subcmd__help__subcmd__store,status)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__status"
                 ;;
             majordomus__subcmd__help__subcmd__store,sync)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__sync"
+                ;;
+            majordomus__subcmd__help__subcmd__store,undo)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__undo"
                 ;;
             majordomus__subcmd__help__subcmd__store,verify)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__verify"
@@ -283,6 +298,9 @@ _majordomus() {
             majordomus__subcmd__notes,purge)
                 cmd="majordomus__subcmd__notes__subcmd__purge"
                 ;;
+            majordomus__subcmd__notes,recover)
+                cmd="majordomus__subcmd__notes__subcmd__recover"
+                ;;
             majordomus__subcmd__notes,reject)
                 cmd="majordomus__subcmd__notes__subcmd__reject"
                 ;;
@@ -325,6 +343,9 @@ _majordomus() {
             majordomus__subcmd__notes__subcmd__help,purge)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__purge"
                 ;;
+            majordomus__subcmd__notes__subcmd__help,recover)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__recover"
+                ;;
             majordomus__subcmd__notes__subcmd__help,reject)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__reject"
                 ;;
@@ -339,6 +360,9 @@ _majordomus() {
                 ;;
             majordomus__subcmd__notes__subcmd__help,trust)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__trust"
+                ;;
+            majordomus__subcmd__store,diff)
+                cmd="majordomus__subcmd__store__subcmd__diff"
                 ;;
             majordomus__subcmd__store,disable)
                 cmd="majordomus__subcmd__store__subcmd__disable"
@@ -355,14 +379,26 @@ _majordomus() {
             majordomus__subcmd__store,import)
                 cmd="majordomus__subcmd__store__subcmd__import"
                 ;;
+            majordomus__subcmd__store,log)
+                cmd="majordomus__subcmd__store__subcmd__log"
+                ;;
+            majordomus__subcmd__store,retire)
+                cmd="majordomus__subcmd__store__subcmd__retire"
+                ;;
             majordomus__subcmd__store,status)
                 cmd="majordomus__subcmd__store__subcmd__status"
                 ;;
             majordomus__subcmd__store,sync)
                 cmd="majordomus__subcmd__store__subcmd__sync"
                 ;;
+            majordomus__subcmd__store,undo)
+                cmd="majordomus__subcmd__store__subcmd__undo"
+                ;;
             majordomus__subcmd__store,verify)
                 cmd="majordomus__subcmd__store__subcmd__verify"
+                ;;
+            majordomus__subcmd__store__subcmd__help,diff)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__diff"
                 ;;
             majordomus__subcmd__store__subcmd__help,disable)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__disable"
@@ -379,11 +415,20 @@ _majordomus() {
             majordomus__subcmd__store__subcmd__help,import)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__import"
                 ;;
+            majordomus__subcmd__store__subcmd__help,log)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__log"
+                ;;
+            majordomus__subcmd__store__subcmd__help,retire)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__retire"
+                ;;
             majordomus__subcmd__store__subcmd__help,status)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__status"
                 ;;
             majordomus__subcmd__store__subcmd__help,sync)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__sync"
+                ;;
+            majordomus__subcmd__store__subcmd__help,undo)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__undo"
                 ;;
             majordomus__subcmd__store__subcmd__help,verify)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__verify"
@@ -843,7 +888,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes)
-            opts="show pending promote acknowledge reject edit supersede forget purge path export share trust"
+            opts="show pending promote acknowledge reject edit supersede forget purge recover path export share trust"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -955,6 +1000,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes__subcmd__purge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__recover)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1137,8 +1196,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__store)
-            opts="enable disable export import sync status verify"
+            opts="enable disable export import sync diff log undo retire status verify"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1206,6 +1279,34 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__log)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__retire)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__help__subcmd__store__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1221,6 +1322,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__store__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1483,7 +1598,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes)
-            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote acknowledge reject edit supersede forget purge path export share trust help"
+            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote acknowledge reject edit supersede forget purge recover path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1601,7 +1716,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__help)
-            opts="show pending promote acknowledge reject edit supersede forget purge path export share trust help"
+            opts="show pending promote acknowledge reject edit supersede forget purge recover path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1727,6 +1842,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__help__subcmd__purge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__recover)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1875,6 +2004,24 @@ _majordomus() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__recover)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2155,12 +2302,34 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store)
-            opts="-h -V --json --repo --help --version enable disable export import sync status verify help"
+            opts="-h -V --json --repo --help --version enable disable export import sync diff log undo retire status verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__diff)
+            opts="-h -V --store --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2227,8 +2396,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__help)
-            opts="enable disable export import sync status verify help"
+            opts="enable disable export import sync diff log undo retire status verify help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2310,6 +2493,34 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__log)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__retire)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__store__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -2325,6 +2536,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__help__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2370,6 +2595,46 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__store__subcmd__log)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__retire)
+            opts="-h -V --store --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__store__subcmd__status)
             opts="-h -V --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2395,6 +2660,28 @@ _majordomus() {
                 return 0
             fi
             case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__undo)
+            opts="-h -V --run --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --run)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -20,6 +20,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::unistd::{AccessFlags, access};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior};
 
@@ -204,23 +205,9 @@ impl Opened {
 
     fn open_file(path: &Path, schema: &Schema) -> Result<Self, DatabaseError> {
         // SQLite would make it readable for all, and follow a link.
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = open_plain(path, &mut options).map_err(|fault| match fault {
-            FileError::NotAFile(kind) => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let name = name.into_owned();
-                DatabaseError::NotAFile { name, kind }
-            }
-            FileError::Io(error) => DatabaseError::Open(error),
-            FileError::Absent | FileError::TooLong { .. } => {
-                DatabaseError::Open(io::ErrorKind::NotFound.into())
-            }
-        })?;
+        made_or_found(path)?;
         // Before SQLite opens it: one that is replaced meanwhile is told apart by the next use.
-        let found = file.metadata().ok().as_ref().map(identity);
-        // Before SQLite locks it: to close a file gives up all locks that its process has on it.
-        drop(file);
+        let found = stands_at(path);
         let connection = prepare(Connection::open(path)?, schema)?;
         Ok(Self {
             connection,
@@ -252,6 +239,27 @@ impl Opened {
             }
         }
     }
+}
+
+/// Makes a file, or holds that a plain one is there which may be written. That one is not opened: to close a file gives up
+/// all locks that its process has on it, and another connection of this process may have some.
+fn made_or_found(path: &Path) -> Result<(), DatabaseError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    let found = match open_plain(path, &mut options) {
+        Ok(_made) => return Ok(()),
+        Err(FileError::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+            access(path, AccessFlags::R_OK | AccessFlags::W_OK).map_err(io::Error::from)
+        }
+        Err(FileError::NotAFile(kind)) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = name.into_owned();
+            return Err(DatabaseError::NotAFile { name, kind });
+        }
+        Err(FileError::Io(error)) => Err(error),
+        Err(FileError::Absent | FileError::TooLong { .. }) => Err(io::ErrorKind::NotFound.into()),
+    };
+    found.map_err(DatabaseError::Open)
 }
 
 fn identity(file: &Metadata) -> Identity {

@@ -12,6 +12,7 @@ pub mod author;
 pub mod consent;
 pub mod front;
 pub mod index;
+pub mod left;
 pub mod library;
 pub mod note;
 pub mod outbox;

@@ -8,6 +8,7 @@
 
 mod drafts;
 mod held;
+mod taken;
 mod write;
 
 pub use write::{Kept, Key, State, Write};
@@ -210,6 +211,15 @@ impl Outbox {
                 .exists([seq])?;
             Ok(waits)
         })
+    }
+
+    /// Its file; an empty path where it has none.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self.0.place() {
+            Place::File(path) => path,
+            Place::Memory => Path::new(""),
+        }
     }
 
     fn is_absent(&self) -> bool {

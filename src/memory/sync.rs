@@ -213,6 +213,13 @@ pub fn purge(site: &Site, id: Uuid) -> Outcome {
 
 impl Inner {
     fn purge(&self, id: Uuid) -> Outcome {
+        let team = Team::at(&self.folder, self.writes.clone());
+        if let Some(left) = team.left_with(id) {
+            let file = self.site.shown(&left);
+            let why = format!("the note is in {file} too, which is of another boot or machine");
+            let (word, hint) = ("left", "majordomus notes recover".to_owned());
+            return Outcome::Failed { word, why, hint };
+        }
         let outcome = self.run(What::Purge(id));
         let (why, hint) = match &outcome {
             Outcome::NotShared { why, hint } => (why.clone(), hint.clone()),

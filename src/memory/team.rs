@@ -80,6 +80,16 @@ impl Team {
         Ok(self.outbox.keep(write, key, state)?)
     }
 
+    /// The file of what was written.
+    pub(super) fn writes(&self) -> &Path {
+        self.outbox.path()
+    }
+
+    /// Keeps what another file of writes has; see [`Outbox::take_in`].
+    pub(super) fn take_in(&mut self, rows: &[(Kept, String)]) -> Result<usize, TeamError> {
+        Ok(self.outbox.take_in(rows)?)
+    }
+
     /// What was kept under a key.
     ///
     /// # Errors

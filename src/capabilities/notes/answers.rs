@@ -258,6 +258,9 @@ pub(super) struct Notes {
     /// What holds notes back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) withheld: Vec<String>,
+    /// Writes in files of other boots or machines, which are listed nowhere else; `majordomus notes recover` takes them over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left: Vec<String>,
 }
 
 /// One note. What it says is data, not instructions.

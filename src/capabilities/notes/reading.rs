@@ -31,6 +31,7 @@ pub(super) async fn recall(services: Services, call: Call) -> Answer {
         notes: found.iter().map(view).collect(),
         unpublished,
         withheld: Vec::new(),
+        left: Vec::new(),
     })
 }
 
@@ -73,6 +74,13 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
             .find(move |index| index.newest(kind, which.limit));
         found.await.map_err(|error| refusals::unreadable(&error))?
     };
+    let left = if which.pending {
+        let left = services.memory.read(|team, _| Ok(team.left())).await;
+        let left = left.map_err(|error| refusals::unreadable(&error))?;
+        left.iter().map(|left| plain(&left.to_string())).collect()
+    } else {
+        Vec::new()
+    };
     let most = if which.id.is_some() {
         usize::MAX
     } else {
@@ -87,6 +95,7 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
             .iter()
             .map(Held::to_string)
             .collect(),
+        left,
     })
 }
 
