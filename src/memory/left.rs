@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::library::Library;
 use super::outbox::{Outbox, OutboxError};
 use super::team::{Team, TeamError};
-use crate::floor::database::{DatabaseError, Place, is_busy};
+use crate::floor::database::{self, DatabaseError, Place, is_busy};
 use crate::floor::error::Chain;
 
 /// What the name of a file ends with while it is taken over: it has left its scope.
@@ -31,11 +31,37 @@ pub struct Left {
     pub path: PathBuf,
     /// How many writes stand in it that the notes here do not have, or why that cannot be told.
     pub writes: Result<usize, String>,
+    /// Whether it is one of this scope, that was damaged and is kept aside.
+    pub aside: bool,
+}
+
+impl Left {
+    /// The command that helps; `shown` is how people see the file.
+    #[must_use]
+    pub fn hint(&self, shown: &str) -> String {
+        match (self.aside, &self.writes) {
+            (true, _) => format!("sqlite3 {shown} .recover, to see what can be read of it"),
+            (false, Ok(_)) => "majordomus notes recover".to_owned(),
+            (false, Err(_)) => format!("ls -l {shown}"),
+        }
+    }
+
+    /// What is left, with the command that helps.
+    #[must_use]
+    pub fn told(&self, shown: &str) -> String {
+        format!("{self}: {}", self.hint(shown))
+    }
 }
 
 impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        if self.aside {
+            return write!(
+                f,
+                "a damaged file of what was written is kept aside as {name}; earlier drafts, and what was in no commit, are in it alone"
+            );
+        }
         match &self.writes {
             Ok(1) => write!(f, "1 write of another boot or machine is in {name} alone"),
             Ok(count) => write!(
@@ -78,15 +104,22 @@ impl From<std::io::Error> for LeftError {
 }
 
 impl Team {
-    /// The files of other scopes in which something stands that is nowhere else. They are not changed.
+    /// The files in which something stands that is nowhere else: those of other scopes, and damaged ones. They are not changed.
     #[must_use]
     pub fn left(&self) -> Vec<Left> {
         let others = others(self.writes());
+        let aside = database::kept_aside(self.writes()).into_iter();
+        let mut all: Vec<Left> = aside
+            .map(|name| Left {
+                path: self.writes().with_file_name(name),
+                writes: Err("it is damaged".to_owned()),
+                aside: true,
+            })
+            .collect();
         if others.is_empty() {
-            return Vec::new();
+            return all;
         }
         let here = self.look().ok().flatten();
-        let mut all = Vec::new();
         for path in others {
             let writes = match count(&path, here.as_ref()) {
                 Ok(0) => continue,
@@ -95,7 +128,11 @@ impl Team {
                 Ok(count) => Ok(count),
                 Err(error) => Err(Chain(&error).to_string()),
             };
-            all.push(Left { path, writes });
+            all.push(Left {
+                path,
+                writes,
+                aside: false,
+            });
         }
         all
     }

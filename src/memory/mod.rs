@@ -25,3 +25,4 @@ pub mod siblings;
 pub mod sync;
 pub mod team;
 pub mod version;
+mod watch;

@@ -3,13 +3,14 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
 use super::index::{Hit, Index, IndexError};
 use super::sync::{Meetings, News, Patience};
 use super::team::{Found, Team, TeamError};
+use super::watch::Watch;
 use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
@@ -38,6 +39,7 @@ struct Place {
     site: Site,
     folder: PathBuf,
     team: Mutex<Team>,
+    watch: Mutex<Watch>,
     /// With a connection of its own: to index many notes takes seconds, and no write waits for it.
     finder: Mutex<(Team, Index)>,
 }
@@ -82,6 +84,7 @@ impl Memory {
             let team = || Team::at(&folder, site.writes());
             Arc::new(Place {
                 team: Mutex::new(team()),
+                watch: Mutex::new(Watch::new(site.writes())),
                 finder: Mutex::new((team(), Index::at(&folder))),
                 site: site.clone(),
                 folder,
@@ -99,6 +102,19 @@ impl Memory {
     #[must_use]
     pub fn sync(&self) -> Option<&Meetings> {
         self.sync.as_ref()
+    }
+
+    /// Whether something happened to the file of what was written that nobody was told of.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        let place = self.place.as_ref();
+        place.is_some_and(|place| place.watch().is_news())
+    }
+
+    /// What happened to the file of what was written, once.
+    #[must_use]
+    pub fn happened(&self) -> Option<String> {
+        self.place.as_ref()?.watch().take()
     }
 
     /// Runs a job that writes: the folder is made if it is not there.
@@ -207,6 +223,13 @@ impl Place {
     ) -> Result<T, MemoryError> {
         // What a panic left behind is whole: files are closed, and opened again.
         let mut team = self.team.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(job(&mut team, &self.site)?)
+        self.watch().look();
+        let done = job(&mut team, &self.site);
+        self.watch().look();
+        Ok(done?)
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -105,7 +105,8 @@ fn what_an_earlier_boot_did_not_send_is_named_and_comes_back() {
     }
     for arguments in [&["status"][..], &["notes", "pending"]] {
         let left = &boots.json(after, arguments)["left"];
-        assert_eq!(left[0], named, "{arguments:?}");
+        let left = left[0].as_str().unwrap();
+        assert!(left.starts_with(&named), "{arguments:?}: {left}");
     }
     // Nobody purges what stands there too.
     let id = draft["id"].as_str().unwrap();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Repository;
 use crate::support::command::succeed;
@@ -189,4 +189,70 @@ fn what_among_the_notes_is_never_read_is_counted_by_doctor() {
     let told = String::from_utf8(told).unwrap();
     assert!(told.contains("3 files among the notes"), "{told}");
     assert!(told.contains("ls-tree"), "{told}");
+}
+
+/// Somebody spoils the file of what was written under a living server, which has it open three times.
+#[test]
+fn a_spoiled_file_of_what_was_written_is_kept_aside_and_the_server_goes_on() {
+    for how in ["emptied", "cut", "removed", "scribbled"] {
+        let repository = Repository::new();
+        let client = repository.attached("client");
+        let remember = |title: &str, body: &str, draft: bool| {
+            let note = json!({ "title": title, "body": body, "draft": draft });
+            client.tool("majordomus_remember", &note)
+        };
+        remember("a draft", "", true);
+        // More than the file's log keeps.
+        for round in 0..9 {
+            remember(&format!("before {round}"), &"because ".repeat(6000), false);
+        }
+        let everything = client.tool("majordomus_notes", &json!({}));
+        let file = repository.shared().join("writes.db");
+        let length = fs::metadata(&file).unwrap().len();
+        let cut = |length| {
+            let opened = fs::File::options().write(true).open(&file).unwrap();
+            opened.set_len(length).unwrap();
+        };
+        match how {
+            "emptied" => cut(0),
+            "cut" => cut(length / 2),
+            "removed" => fs::remove_file(&file).unwrap(),
+            _ => fs::write(&file, "x".repeat(usize::try_from(length).unwrap())).unwrap(),
+        }
+        let told = |answer: &Value| {
+            let message = answer["sync"]["message"].as_str().unwrap();
+            message.contains("writes.db") && message.contains("drafts")
+        };
+        let answers = [0, 1, 2].map(|round| remember(&format!("after {round}"), "", false));
+        assert_eq!(
+            answers.each_ref().map(told),
+            [true, false, false],
+            "{how}: {answers:?}"
+        );
+        // Whatever was answered as saved is there, and what was committed before too.
+        let count = |answer: &Value| answer["notes"].as_array().unwrap().len();
+        let now = client.tool("majordomus_notes", &json!({}));
+        assert_eq!(count(&now), count(&everything) + 3, "{how}: {now}");
+        let aside: Vec<_> = fs::read_dir(repository.shared())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.starts_with("writes.db.damaged-"))
+            .collect();
+        assert_eq!(
+            aside.len(),
+            usize::from(how != "removed"),
+            "{how}: {aside:?}"
+        );
+        if let [aside] = &aside[..] {
+            let pending = client.tool("majordomus_notes", &json!({ "pending": true }));
+            assert!(
+                pending["left"][0].as_str().unwrap().contains(aside),
+                "{how}: {pending}"
+            );
+            let found = String::from_utf8(repository.cli(&["doctor"]).stdout).unwrap();
+            assert!(found.contains(aside), "{how}: {found}");
+        }
+        client.close();
+        client.exit();
+    }
 }

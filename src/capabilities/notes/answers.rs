@@ -26,7 +26,7 @@ pub(super) struct Remembered {
     /// Where it stands in the team's tree.
     path: String,
     /// Who can see it.
-    sync: Sync,
+    pub(super) sync: Sync,
     /// Notes in force that say nearly the same; one that names them in `supersedes` takes their place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     similar: Vec<Similar>,
@@ -65,6 +65,14 @@ impl Sync {
             status: outcome.word(),
             published: outcome.is_published(),
             message: outcome.about(act).to_string(),
+        }
+    }
+
+    /// Says beside what came of it what else happened.
+    pub(super) fn beside(&mut self, happened: Option<String>) {
+        if let Some(happened) = happened {
+            // Writing to a String cannot fail.
+            let _ = write!(self.message, " {happened}");
         }
     }
 
@@ -140,7 +148,7 @@ pub(super) struct Changed {
     /// Who can see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    sync: Option<Sync>,
+    pub(super) sync: Option<Sync>,
     /// Where the notes go, or would.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -258,8 +266,10 @@ pub(super) struct Notes {
     /// What holds notes back.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) withheld: Vec<String>,
-    /// Writes in files of other boots or machines, which are listed nowhere else; `majordomus notes recover` takes them over.
+    /// Files of other boots or machines, and damaged ones, that hold writes which are listed nowhere else; each with the
+    /// command that helps. It is rare, and each tool's schema costs every client: it stands in none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(ignore)]
     pub(super) left: Vec<String>,
 }
 

@@ -9,6 +9,7 @@ use super::remember::LOOKING;
 use crate::capabilities::declare::{answer, read};
 use crate::capabilities::services::Services;
 use crate::memory::index::Question;
+use crate::memory::left::Left;
 use crate::memory::team::{Found, Held};
 use crate::registry::{Answer, Call, Member, Refusal, refusal};
 
@@ -75,9 +76,11 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
         found.await.map_err(|error| refusals::unreadable(&error))?
     };
     let left = if which.pending {
-        let left = services.memory.read(|team, _| Ok(team.left())).await;
-        let left = left.map_err(|error| refusals::unreadable(&error))?;
-        left.iter().map(|left| plain(&left.to_string())).collect()
+        let left = services.memory.read(|team, site| {
+            let told = |left: &Left| plain(&left.told(&site.shown(&left.path)));
+            Ok(team.left().iter().map(told).collect())
+        });
+        left.await.map_err(|error| refusals::unreadable(&error))?
     } else {
         Vec::new()
     };

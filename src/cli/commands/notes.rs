@@ -234,7 +234,7 @@ pub fn render(answer: &Value, whole: bool, screen: Screen) -> String {
     for left in left.map_or(&[][..], Vec::as_slice) {
         let left = clean(left.as_str().unwrap_or_default());
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{left}; majordomus notes recover");
+        let _ = writeln!(text, "{left}");
     }
     let pending = answer
         .get("unpublished")

@@ -110,7 +110,7 @@ fn status(site: &Site, answer: Option<Value>, absence: Option<&Absence>) -> Valu
     let left: Vec<Value> = Team::at(&site.notes_dir(), site.writes())
         .left()
         .iter()
-        .map(|left| left.to_string().into())
+        .map(|left| left.told(&site.shown(&left.path)).into())
         .collect();
     if !left.is_empty() {
         status.insert("left".to_owned(), left.into());
@@ -226,7 +226,7 @@ fn render(status: &Value, screen: Screen) -> String {
     }
     let left = status.get("left").and_then(Value::as_array);
     for left in left.into_iter().flatten().filter_map(Value::as_str) {
-        let _ = writeln!(text, "\n{}; majordomus notes recover", clean(left));
+        let _ = writeln!(text, "\n{}", clean(left));
     }
     let _ = writeln!(text, "\n{}", screen.mark(Mark::Bold, "files"));
     let files = status.get("files").and_then(Value::as_array);

@@ -1,6 +1,7 @@
-//! Writes that go from one file to another one.
+//! Writes that go from one file to another one, or out of it.
 
 use rusqlite::{TransactionBehavior, params};
+use uuid::Uuid;
 
 use super::{COLUMNS, Kept, Outbox, OutboxError, State, kept};
 
@@ -60,6 +61,47 @@ impl Outbox {
             }
             tx.commit()?;
             Ok(count)
+        })
+    }
+
+    /// Whether a write stands where it was kept.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn stands(&mut self, kept: &Kept) -> Result<bool, OutboxError> {
+        self.run(|connection| {
+            let stands = connection
+                .prepare_cached("SELECT 1 FROM write WHERE seq = ?1 AND note = ?2 AND at = ?3")?
+                .exists(params![
+                    kept.seq,
+                    kept.write.note.to_string(),
+                    kept.write.at
+                ])?;
+            Ok(stands)
+        })
+    }
+
+    /// Takes every write of a note away, also out of what the file keeps of deleted ones. Answers whether there was any.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn purge(&mut self, note: Uuid) -> Result<bool, OutboxError> {
+        // To purge makes nothing.
+        if self.is_absent() {
+            return Ok(false);
+        }
+        self.0.with(|connection| {
+            connection.execute_batch("PRAGMA secure_delete=ON")?;
+            let gone = connection.execute("DELETE FROM write WHERE note = ?1", [note.to_string()]);
+            // Whoever reads the file at this moment keeps its log, and the words in it.
+            let written = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+                row.get::<_, bool>(0)
+            });
+            connection.execute_batch("PRAGMA secure_delete=OFF")?;
+            if written? {
+                return Err(OutboxError::Read);
+            }
+            Ok(gone? > 0)
         })
     }
 }

@@ -99,15 +99,17 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
     findings
 }
 
-/// What other boots or machines wrote down in files of their own.
+/// What other boots or machines wrote down in files of their own, and damaged files.
 fn left(site: &Site, file: PathBuf) -> Vec<Finding> {
     let left = Team::at(&site.notes_dir(), file).left();
     let finding = |left: &Left| {
-        let finding = Finding::problem(CHECK, left.to_string());
-        finding.hint(match left.writes {
-            Ok(_) => "majordomus notes recover".to_owned(),
-            Err(_) => format!("ls -l {}", site.shown(&left.path)),
-        })
+        let text = left.to_string();
+        let finding = if left.aside {
+            Finding::note(CHECK, text)
+        } else {
+            Finding::problem(CHECK, text)
+        };
+        finding.hint(left.hint(&site.shown(&left.path)))
     };
     left.iter().map(finding).collect()
 }
