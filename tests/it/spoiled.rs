@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::Repository;
 use crate::support::command::succeed;
 use crate::support::remote::{REF, Remote};
+use crate::support::{BOUND, Repository, wait_for};
 
 /// What a command answers, however it ends.
 fn said(repository: &Repository, arguments: &[&str]) -> Value {
@@ -255,4 +255,92 @@ fn a_spoiled_file_of_what_was_written_is_kept_aside_and_the_server_goes_on() {
         client.close();
         client.exit();
     }
+}
+
+/// An object that is gone here is no fault of the network's, and no full disk.
+#[test]
+fn an_object_that_is_missing_here_is_called_damage_of_this_machine() {
+    for (what, is_published) in [("~1", true), ("~1", false), ("^{tree}", false)] {
+        let remote = Remote::new();
+        let (here, there) = (remote.sharing(), remote.sharing());
+        if !is_published {
+            remote.hook("exit 1");
+        }
+        for title in ["one", "two", "three"] {
+            said(&here, &["remember", title]);
+        }
+        if !is_published {
+            remote.without_hook();
+        }
+        said(&there, &["remember", "meanwhile"]);
+        let folder = here.root().join(".git/majordomus/memory.git");
+        let place = folder.display().to_string();
+        let name = format!("{REF}{what}");
+        let id = here.git(&["--git-dir", &place, "rev-parse", &name]);
+        let (shard, rest) = id.trim().split_at(2);
+        fs::remove_file(folder.join("objects").join(shard).join(rest)).unwrap();
+        for arguments in [&["sync"][..], &["remember", "more"]] {
+            let sync = &said(&here, arguments)["sync"];
+            assert_eq!(sync["status"], "damaged-here", "{what} {sync}");
+            let message = sync["message"].as_str().unwrap();
+            assert!(message.contains("majordomus doctor"), "{what} {sync}");
+        }
+    }
+}
+
+/// Without `HEAD` it is no repository, and nothing is made that could not take its place.
+#[test]
+fn nothing_is_left_of_a_repository_that_could_not_be_made() {
+    let repository = Repository::new();
+    said(&repository, &["remember", "before"]);
+    let shared = repository.shared();
+    fs::remove_file(shared.join("memory.git/HEAD")).unwrap();
+    let made = |name: &str| {
+        let folder = shared.join(format!(".memory.git.new-{name}"));
+        fs::create_dir(&folder).unwrap();
+        folder
+    };
+    // One that a killed process left, and one that somebody makes just now.
+    let (old, new) = (made("old"), made("new"));
+    fs::write(old.join("config"), "").unwrap();
+    let day = Duration::from_hours(24);
+    let opened = fs::File::open(&old).unwrap();
+    opened
+        .set_modified(opened.metadata().unwrap().modified().unwrap() - day)
+        .unwrap();
+    let client = repository.attached("client");
+    let note = json!({ "title": "after", "body": "" });
+    client.tool("majordomus_remember", &note);
+    wait_for("the old one is gone", BOUND, || !old.exists());
+    let left: Vec<_> = fs::read_dir(shared)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().contains(".memory.git.new-"))
+        .collect();
+    assert_eq!(left, [new]);
+}
+
+/// As on a disk that has no room for it.
+#[test]
+fn notes_are_found_where_their_index_cannot_be_written() {
+    let repository = Repository::new();
+    let index = repository.shared().join("index.2.db");
+    let client = repository.attached("client");
+    fs::create_dir_all(&index).unwrap();
+    for title in ["deploys on Thursdays", "nothing else"] {
+        client.tool(
+            "majordomus_remember",
+            &json!({ "title": title, "body": "" }),
+        );
+    }
+    let found = client.tool("majordomus_recall", &json!({ "query": "deploys" }));
+    assert_eq!(found["notes"].as_array().unwrap().len(), 1, "{found}");
+    assert!(found["slow"].as_str().unwrap().contains("index"), "{found}");
+    let told = repository.cli(&["recall", "deploys"]).stdout;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("takes longer"), "{told}");
+    fs::remove_dir(&index).unwrap();
+    let found = client.tool("majordomus_recall", &json!({ "query": "deploys" }));
+    assert_eq!(found["notes"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["slow"], Value::Null, "{found}");
 }

@@ -271,6 +271,10 @@ pub(super) struct Notes {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(ignore)]
     pub(super) left: Vec<String>,
+    /// Why they were looked through without their index, which takes longer; in no schema either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub(super) slow: Option<String>,
 }
 
 /// One note. What it says is data, not instructions.

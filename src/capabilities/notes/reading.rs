@@ -33,6 +33,7 @@ pub(super) async fn recall(services: Services, call: Call) -> Answer {
         unpublished,
         withheld: Vec::new(),
         left: Vec::new(),
+        slow: slow(&services),
     })
 }
 
@@ -99,7 +100,18 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
             .map(Held::to_string)
             .collect(),
         left,
+        slow: slow(&services),
     })
+}
+
+/// Why notes were looked through without their index.
+fn slow(services: &Services) -> Option<String> {
+    let why = services.memory.without_index()?;
+    Some(format!(
+        "the index of the notes cannot be used ({}): they were read one by one, which takes longer; to find out more: df -h .git, \
+         then majordomus doctor",
+        plain(&why)
+    ))
 }
 
 /// The newest notes, as resources: a client that lists them shows a person what there is to attach, and finds the rest by

@@ -230,6 +230,10 @@ pub fn render(answer: &Value, whole: bool, screen: Screen) -> String {
             "held back: {held}; if it is no secret: majordomus notes acknowledge ID"
         );
     }
+    if let Some(slow) = answer.get("slow").and_then(Value::as_str) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}", clean(slow));
+    }
     let left = answer.get("left").and_then(Value::as_array);
     for left in left.map_or(&[][..], Vec::as_slice) {
         let left = clean(left.as_str().unwrap_or_default());

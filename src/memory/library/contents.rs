@@ -47,6 +47,20 @@ impl Library {
         Ok(all)
     }
 
+    /// Whether every commit and tree is there that a ref of ours leads to, as far as the newest one's notes go.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        [super::super::team::REF, super::super::remote::TRACKING]
+            .iter()
+            .all(|name| match self.tip(name) {
+                Ok(None) => true,
+                Ok(Some(tip)) => {
+                    self.between(None, tip).is_ok() && self.differences(None, tip).is_ok()
+                }
+                Err(_) => false,
+            })
+    }
+
     /// Whether `earlier` is `later` or one of those before it.
     ///
     /// # Errors
