@@ -34,6 +34,7 @@ use gix_object::bstr::ByteSlice as _;
 use gix_ref::FullName;
 
 use super::library::{Library, LibraryError};
+use super::team::REF;
 use crate::floor::error::Chain;
 use child::Ran;
 use lock::SyncLock;
@@ -206,8 +207,13 @@ impl Remote {
     /// Says whose repository it is that does not hold together: git's words are the same for both.
     fn whose(&self, error: RemoteError) -> RemoteError {
         match error {
-            RemoteError::Broken(what) if self.library().is_ok_and(|ours| ours.is_whole()) => {
-                RemoteError::Damaged(what)
+            RemoteError::Broken(what) => {
+                let ours = self.library();
+                if ours.is_ok_and(|ours| ours.is_whole(&[TRACKING, REF])) {
+                    RemoteError::Damaged(what)
+                } else {
+                    RemoteError::Broken(what)
+                }
             }
             other => other,
         }

@@ -47,18 +47,14 @@ impl Library {
         Ok(all)
     }
 
-    /// Whether every commit and tree is there that a ref of ours leads to, as far as the newest one's notes go.
+    /// Whether every commit is there that refs lead to, and what their newest ones hold.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
-        [super::super::team::REF, super::super::remote::TRACKING]
-            .iter()
-            .all(|name| match self.tip(name) {
-                Ok(None) => true,
-                Ok(Some(tip)) => {
-                    self.between(None, tip).is_ok() && self.differences(None, tip).is_ok()
-                }
-                Err(_) => false,
-            })
+    pub fn is_whole(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| match self.tip(name) {
+            Ok(None) => true,
+            Ok(Some(tip)) => self.between(None, tip).is_ok() && self.differences(None, tip).is_ok(),
+            Err(_) => false,
+        })
     }
 
     /// Whether `earlier` is `later` or one of those before it.
