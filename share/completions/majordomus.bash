@@ -202,6 +202,9 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__notes,purge)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__purge"
                 ;;
+            majordomus__subcmd__help__subcmd__notes,recover)
+                cmd="majordomus__subcmd__help__subcmd__notes__subcmd__recover"
+                ;;
             majordomus__subcmd__help__subcmd__notes,reject)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__reject"
                 ;;
@@ -295,6 +298,9 @@ _majordomus() {
             majordomus__subcmd__notes,purge)
                 cmd="majordomus__subcmd__notes__subcmd__purge"
                 ;;
+            majordomus__subcmd__notes,recover)
+                cmd="majordomus__subcmd__notes__subcmd__recover"
+                ;;
             majordomus__subcmd__notes,reject)
                 cmd="majordomus__subcmd__notes__subcmd__reject"
                 ;;
@@ -336,6 +342,9 @@ _majordomus() {
                 ;;
             majordomus__subcmd__notes__subcmd__help,purge)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__purge"
+                ;;
+            majordomus__subcmd__notes__subcmd__help,recover)
+                cmd="majordomus__subcmd__notes__subcmd__help__subcmd__recover"
                 ;;
             majordomus__subcmd__notes__subcmd__help,reject)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__reject"
@@ -879,7 +888,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes)
-            opts="show pending promote acknowledge reject edit supersede forget purge path export share trust"
+            opts="show pending promote acknowledge reject edit supersede forget purge recover path export share trust"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -991,6 +1000,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__notes__subcmd__purge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__notes__subcmd__recover)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1575,7 +1598,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes)
-            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote acknowledge reject edit supersede forget purge path export share trust help"
+            opts="-h -V --pending --kind --limit --json --repo --help --version show pending promote acknowledge reject edit supersede forget purge recover path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1693,7 +1716,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__help)
-            opts="show pending promote acknowledge reject edit supersede forget purge path export share trust help"
+            opts="show pending promote acknowledge reject edit supersede forget purge recover path export share trust help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1819,6 +1842,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__notes__subcmd__help__subcmd__purge)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__help__subcmd__recover)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1967,6 +2004,24 @@ _majordomus() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__notes__subcmd__recover)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2588,6 +2643,46 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__store__subcmd__log)
+            opts="-h -V --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__retire)
+            opts="-h -V --store --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__store__subcmd__status)
             opts="-h -V --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2614,6 +2709,28 @@ _majordomus() {
             fi
             case "${prev}" in
                 --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__undo)
+            opts="-h -V --run --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --run)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

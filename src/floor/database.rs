@@ -9,8 +9,11 @@
 //! | a newer schema | left alone: [`DatabaseError::Newer`] |
 //! | busy for half a second | the job fails; the next one waits only once the file was free |
 
+mod aside;
 mod examine;
 
+pub use aside::kept_aside;
+use aside::move_aside;
 pub use examine::{Condition, examine};
 
 use std::ffi::OsString;
@@ -20,19 +23,16 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::unistd::{AccessFlags, access};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior};
 
-use super::clock;
-use super::error::Chain;
 use super::fs::{FileError, Kind, open_plain};
 
 /// How long one statement waits for another process's write.
 const BUSY: Duration = Duration::from_millis(500);
 /// What the name of the log ends with.
 const LOG: &str = "-wal";
-/// What a damaged file is called from then on; a time follows.
-const DAMAGED: &str = ".damaged-";
 
 /// Where a database keeps its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,23 +204,9 @@ impl Opened {
 
     fn open_file(path: &Path, schema: &Schema) -> Result<Self, DatabaseError> {
         // SQLite would make it readable for all, and follow a link.
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = open_plain(path, &mut options).map_err(|fault| match fault {
-            FileError::NotAFile(kind) => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                let name = name.into_owned();
-                DatabaseError::NotAFile { name, kind }
-            }
-            FileError::Io(error) => DatabaseError::Open(error),
-            FileError::Absent | FileError::TooLong { .. } => {
-                DatabaseError::Open(io::ErrorKind::NotFound.into())
-            }
-        })?;
+        made_or_found(path)?;
         // Before SQLite opens it: one that is replaced meanwhile is told apart by the next use.
-        let found = file.metadata().ok().as_ref().map(identity);
-        // Before SQLite locks it: to close a file gives up all locks that its process has on it.
-        drop(file);
+        let found = stands_at(path);
         let connection = prepare(Connection::open(path)?, schema)?;
         Ok(Self {
             connection,
@@ -254,64 +240,33 @@ impl Opened {
     }
 }
 
+/// Makes a file, or holds that a plain one is there which may be written. That one is not opened: to close a file gives up
+/// all locks that its process has on it, and another connection of this process may have some.
+fn made_or_found(path: &Path) -> Result<(), DatabaseError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    let found = match open_plain(path, &mut options) {
+        Ok(_made) => return Ok(()),
+        Err(FileError::Io(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+            access(path, AccessFlags::R_OK | AccessFlags::W_OK).map_err(io::Error::from)
+        }
+        Err(FileError::NotAFile(kind)) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = name.into_owned();
+            return Err(DatabaseError::NotAFile { name, kind });
+        }
+        Err(FileError::Io(error)) => Err(error),
+        Err(FileError::Absent | FileError::TooLong { .. }) => Err(io::ErrorKind::NotFound.into()),
+    };
+    found.map_err(DatabaseError::Open)
+}
+
 fn identity(file: &Metadata) -> Identity {
     (file.dev(), file.ino())
 }
 
 fn stands_at(path: &Path) -> Option<Identity> {
     std::fs::symlink_metadata(path).ok().as_ref().map(identity)
-}
-
-/// Keeps a damaged file under another name, with all its bytes.
-fn move_aside(place: &Place, schema: &Schema, error: &rusqlite::Error) {
-    let Place::File(path) = place else {
-        return;
-    };
-    let whose = schema.whose;
-    let suffix = format!("{DAMAGED}{:013}", clock::now_ms());
-    for part in ["", LOG, "-shm"] {
-        let from = with_suffix(path, part);
-        let to = with_suffix(&from, &suffix);
-        if let Err(error) = std::fs::rename(&from, &to)
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            tracing::warn!(whose, error = %Chain(&error), "a damaged file cannot be moved aside");
-        }
-    }
-    forget_oldest(path, schema.damaged_kept);
-    let kept = with_suffix(path, &suffix);
-    let name = kept.file_name().unwrap_or_default().to_string_lossy();
-    tracing::warn!(whose, kept = %name, error = %Chain(error), "a file was damaged and is kept aside");
-}
-
-/// Removes all but the last of the files that were moved aside, each with its companions.
-fn forget_oldest(path: &Path, damaged_kept: usize) {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return;
-    };
-    let name = name.to_string_lossy();
-    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let file = entry.file_name().to_string_lossy().into_owned();
-            let (_, time) = file.strip_prefix(&*name)?.split_once(DAMAGED)?;
-            Some((time.to_owned(), entry.path()))
-        })
-        .collect();
-    found.sort_unstable();
-    let mut times: Vec<&str> = found.iter().map(|(time, _)| time.as_str()).collect();
-    times.dedup();
-    let Some(first_kept) = times.iter().rev().nth(damaged_kept.saturating_sub(1)) else {
-        return;
-    };
-    for (time, path) in &found {
-        if time.as_str() < *first_kept {
-            // What cannot be removed is left, and found again.
-            let _left = std::fs::remove_file(path);
-        }
-    }
 }
 
 /// Sets the connection up and brings the file to the schema.

@@ -20,6 +20,7 @@ mod rewrite;
 mod turn;
 
 pub use error::LibraryError;
+pub use folder::sweep_new;
 pub use fresh::Fresh;
 pub use message::Message;
 pub use rewrite::Rewritten;

@@ -8,6 +8,7 @@
 
 mod drafts;
 mod held;
+mod taken;
 mod write;
 
 pub use write::{Kept, Key, State, Write};
@@ -85,6 +86,20 @@ impl Outbox {
         Self(Database::new(place, SCHEMA))
     }
 
+    /// Runs a job on the file, and once more where the file turns out to be damaged: it is kept aside by then, and whatever is
+    /// asked for is done in the one that took its place.
+    fn run<T>(
+        &mut self,
+        job: impl Fn(&mut Connection) -> Result<T, OutboxError>,
+    ) -> Result<T, OutboxError> {
+        let done = self.0.with(&job);
+        let failed = done.as_ref().err().and_then(Fault::sqlite);
+        if failed.is_some_and(database::is_damaged) {
+            return self.0.with(&job);
+        }
+        done
+    }
+
     /// Looks at the file of an outbox, and changes nothing.
     #[must_use]
     pub fn examine(path: &Path) -> Condition {
@@ -102,7 +117,7 @@ impl Outbox {
         key: Option<&Key>,
         state: State,
     ) -> Result<Kept, OutboxError> {
-        self.0.with(|connection| {
+        self.run(|connection| {
             let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             if let Some(key) = key
                 && let Some(first) = by_key(&tx, key)?
@@ -146,7 +161,7 @@ impl Outbox {
     /// # Errors
     /// Where the file cannot be read, and [`OutboxError::OtherKey`].
     pub fn first(&mut self, key: &Key) -> Result<Option<Kept>, OutboxError> {
-        self.0.with(|connection| by_key(connection, key))
+        self.run(|connection| by_key(connection, key))
     }
 
     /// Everything that is not published, in its order.
@@ -166,7 +181,7 @@ impl Outbox {
         if self.is_absent() {
             return Ok(0);
         }
-        self.0.with(|connection| {
+        self.run(|connection| {
             let count = format!("SELECT count(*) FROM write WHERE {UNPUBLISHED}");
             Ok(connection
                 .prepare_cached(&count)?
@@ -188,7 +203,7 @@ impl Outbox {
     /// Where the file cannot be read.
     pub fn last_of(&mut self, note: Uuid) -> Result<Option<Kept>, OutboxError> {
         let condition = "state IN (0, 1) AND note = ?1 ORDER BY seq DESC LIMIT 1";
-        Ok(self.select(condition, Some(note.to_string()))?.pop())
+        Ok(self.select(condition, Some(note))?.pop())
     }
 
     /// Every write of a note that is still here, the last one first.
@@ -196,7 +211,7 @@ impl Outbox {
     /// # Errors
     /// Where the file cannot be read.
     pub fn all_of(&mut self, note: Uuid) -> Result<Vec<Kept>, OutboxError> {
-        self.select("note = ?1 ORDER BY seq DESC", Some(note.to_string()))
+        self.select("note = ?1 ORDER BY seq DESC", Some(note))
     }
 
     /// Whether a write is in no commit.
@@ -210,6 +225,15 @@ impl Outbox {
                 .exists([seq])?;
             Ok(waits)
         })
+    }
+
+    /// Its file; an empty path where it has none.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self.0.place() {
+            Place::File(path) => path,
+            Place::Memory => Path::new(""),
+        }
     }
 
     fn is_absent(&self) -> bool {
@@ -234,16 +258,19 @@ impl Outbox {
     fn select(
         &mut self,
         condition: &'static str,
-        parameter: Option<String>,
+        note: Option<Uuid>,
     ) -> Result<Vec<Kept>, OutboxError> {
         // To read makes nothing.
         if self.is_absent() {
             return Ok(Vec::new());
         }
-        self.0.with(|connection| {
+        self.run(|connection| {
             let all = connection
                 .prepare_cached(&format!("SELECT {COLUMNS} FROM write WHERE {condition}"))?
-                .query_map(rusqlite::params_from_iter(parameter), kept)?
+                .query_map(
+                    rusqlite::params_from_iter(note.map(|note| note.to_string())),
+                    kept,
+                )?
                 .collect::<rusqlite::Result<_>>()?;
             Ok(all)
         })
@@ -278,30 +305,6 @@ impl Outbox {
         self.0.with(|connection| {
             connection.execute("UPDATE write SET state = 0 WHERE state = 1", [])?;
             Ok(())
-        })
-    }
-
-    /// Takes every write of a note away, also out of what the file keeps of deleted ones. Answers whether there was any.
-    ///
-    /// # Errors
-    /// Where the file cannot be written.
-    pub fn purge(&mut self, note: Uuid) -> Result<bool, OutboxError> {
-        // To purge makes nothing.
-        if self.is_absent() {
-            return Ok(false);
-        }
-        self.0.with(|connection| {
-            connection.execute_batch("PRAGMA secure_delete=ON")?;
-            let gone = connection.execute("DELETE FROM write WHERE note = ?1", [note.to_string()]);
-            // Whoever reads the file at this moment keeps its log, and the words in it.
-            let written = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
-                row.get::<_, bool>(0)
-            });
-            connection.execute_batch("PRAGMA secure_delete=OFF")?;
-            if written? {
-                return Err(OutboxError::Read);
-            }
-            Ok(gone? > 0)
         })
     }
 

@@ -34,6 +34,7 @@ use gix_object::bstr::ByteSlice as _;
 use gix_ref::FullName;
 
 use super::library::{Library, LibraryError};
+use super::team::REF;
 use crate::floor::error::Chain;
 use child::Ran;
 use lock::SyncLock;
@@ -148,7 +149,7 @@ impl Remote {
             return commit_or_back(&library, before).map_err(|error| ours(&error))?;
         }
         if !verdict::is_missing(&ran) {
-            return Err(verdict::of_fetch(&ran));
+            return Err(self.whose(verdict::of_fetch(&ran)));
         }
         if self.url.starts_with("http") {
             self.hear_nothing(&lock, until)?;
@@ -194,13 +195,28 @@ impl Remote {
                 .args(["--", REMOTE, &format!("{tip}:{reference}")]);
         })?;
         if !ran.status.success() {
-            return Err(verdict::of_push(&ran));
+            return Err(self.whose(verdict::of_push(&ran)));
         }
         // The remote has it, whether or not that can be written down here: the next fetch tells it again.
         if let Err(error) = self.track(tip) {
             tracing::warn!(%error, "what the team's remote took is not noted");
         }
         Ok(())
+    }
+
+    /// Says whose repository it is that does not hold together: git's words are the same for both.
+    fn whose(&self, error: RemoteError) -> RemoteError {
+        match error {
+            RemoteError::Broken(what) => {
+                let ours = self.library();
+                if ours.is_ok_and(|ours| ours.is_whole(&[TRACKING, REF])) {
+                    RemoteError::Damaged(what)
+                } else {
+                    RemoteError::Broken(what)
+                }
+            }
+            other => other,
+        }
     }
 
     /// Notes where the remote's ref stands now; under the lock nobody else does.

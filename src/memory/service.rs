@@ -3,13 +3,16 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gix_hash::ObjectId;
 use tokio::sync::oneshot;
 
 use super::index::{Hit, Index, IndexError};
+use super::library::Library;
 use super::sync::{Meetings, News, Patience};
 use super::team::{Found, Team, TeamError};
+use super::watch::Watch;
 use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::floor::worker::Worker;
@@ -38,8 +41,40 @@ struct Place {
     site: Site,
     folder: PathBuf,
     team: Mutex<Team>,
+    watch: Mutex<Watch>,
     /// With a connection of its own: to index many notes takes seconds, and no write waits for it.
-    finder: Mutex<(Team, Index)>,
+    finder: Mutex<Finder>,
+}
+
+/// What finds notes.
+struct Finder {
+    team: Team,
+    index: Index,
+    /// One that ends with this process, as long as the other one cannot be used, and why not.
+    spare: Option<(Index, String)>,
+}
+
+impl Finder {
+    /// An index that has all that `tip` has. Where the one on the disk cannot be used, as on a disk that is full, one is made
+    /// in memory of the notes themselves: whoever reads waits for that, and is answered.
+    fn index(&mut self, library: &Library, tip: ObjectId) -> Result<&mut Index, TeamError> {
+        match self.index.catch_up(library, tip) {
+            Ok(_) => {
+                self.spare = None;
+                Ok(&mut self.index)
+            }
+            Err(IndexError::Database(error)) => {
+                let why = Chain(&error).to_string();
+                tracing::warn!(error = why, "notes are looked through without their index");
+                let made = self.spare.take().map(|(spare, _)| spare);
+                let spare = made.unwrap_or_else(Index::in_memory);
+                let (spare, _) = self.spare.insert((spare, why));
+                spare.catch_up(library, tip)?;
+                Ok(spare)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
 /// The notes of one repository. Cheap to clone; nothing is opened before the first job.
@@ -82,7 +117,12 @@ impl Memory {
             let team = || Team::at(&folder, site.writes());
             Arc::new(Place {
                 team: Mutex::new(team()),
-                finder: Mutex::new((team(), Index::at(&folder))),
+                watch: Mutex::new(Watch::new(site.writes())),
+                finder: Mutex::new(Finder {
+                    team: team(),
+                    index: Index::at(&folder),
+                    spare: None,
+                }),
                 site: site.clone(),
                 folder,
             })
@@ -99,6 +139,19 @@ impl Memory {
     #[must_use]
     pub fn sync(&self) -> Option<&Meetings> {
         self.sync.as_ref()
+    }
+
+    /// Whether something happened to the file of what was written that nobody was told of.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        let place = self.place.as_ref();
+        place.is_some_and(|place| place.watch().is_news())
+    }
+
+    /// What happened to the file of what was written, once.
+    #[must_use]
+    pub fn happened(&self) -> Option<String> {
+        self.place.as_ref()?.watch().take()
     }
 
     /// Runs a job that writes: the folder is made if it is not there.
@@ -147,19 +200,26 @@ impl Memory {
         run(&self.finder, move || {
             // What a panic left behind is whole: files are closed, and opened again.
             let mut finder = place.finder.lock().unwrap_or_else(PoisonError::into_inner);
-            let (team, index) = &mut *finder;
             // What is kept is found, also where another process, or this one, could not commit it.
-            if let Err(error) = team.commit() {
+            if let Err(error) = finder.team.commit() {
                 tracing::warn!(error = %Chain(&error), "a note is saved, and could not be committed");
             }
-            let Some((library, tip)) = team.look().map_err(TeamError::from)? else {
+            let Some((library, tip)) = finder.team.look().map_err(TeamError::from)? else {
                 return Ok(Vec::new());
             };
-            index.catch_up(&library, tip).map_err(TeamError::from)?;
+            let index = finder.index(&library, tip)?;
             let hits = job(index).map_err(TeamError::from)?;
-            Ok(team.load(&library, tip, &hits)?)
+            Ok(finder.team.load(&library, tip, &hits)?)
         })
         .await
+    }
+
+    /// Why notes are found without the index on the disk, if they are.
+    #[must_use]
+    pub fn without_index(&self) -> Option<String> {
+        let finder = self.place.as_ref()?.finder.lock();
+        let finder = finder.unwrap_or_else(PoisonError::into_inner);
+        finder.spare.as_ref().map(|(_, why)| why.clone())
     }
 
     /// Runs a job that touches no note, and that may take too long for whoever answers others meanwhile.
@@ -207,6 +267,13 @@ impl Place {
     ) -> Result<T, MemoryError> {
         // What a panic left behind is whole: files are closed, and opened again.
         let mut team = self.team.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(job(&mut team, &self.site)?)
+        self.watch().look();
+        let done = job(&mut team, &self.site);
+        self.watch().look();
+        Ok(done?)
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,11 +18,11 @@ use uuid::Uuid;
 use self::pace::{Beside, Paces, Went};
 use super::consent::{Consent, consent};
 use super::index::Index;
-use super::library::Library;
+use super::library::{Library, LibraryError, sweep_new};
 use super::outcome::Outcome;
 use super::place;
 use super::remote::{self, Deadline, Remote, RemoteError, TIDY};
-use super::team::{FOLDER, SyncError, Team};
+use super::team::{FOLDER, SyncError, Team, TeamError};
 use crate::floor::error::Chain;
 use crate::floor::git;
 use crate::floor::limits::{NOTES_SENT, NOTES_WAIT};
@@ -161,6 +161,7 @@ impl Meetings {
             if thread.is_err() {
                 return;
             }
+            sweep_new(folder.parent().unwrap_or(&folder));
             match remote::tidy(&folder, &until) {
                 Ok(false) => {}
                 Ok(true) => tracing::info!("the repository of the notes was packed"),
@@ -213,6 +214,13 @@ pub fn purge(site: &Site, id: Uuid) -> Outcome {
 
 impl Inner {
     fn purge(&self, id: Uuid) -> Outcome {
+        let team = Team::at(&self.folder, self.writes.clone());
+        if let Some(left) = team.left_with(id) {
+            let file = self.site.shown(&left);
+            let why = format!("the note is in {file} too, which is of another boot or machine");
+            let (word, hint) = ("left", "majordomus notes recover".to_owned());
+            return Outcome::Failed { word, why, hint };
+        }
         let outcome = self.run(What::Purge(id));
         let (why, hint) = match &outcome {
             Outcome::NotShared { why, hint } => (why.clone(), hint.clone()),
@@ -363,6 +371,13 @@ fn told(error: &SyncError) -> Outcome {
                 hint: error.hint().to_owned(),
             },
         },
+        // What is missing here is no full disk, and no fault of the network's.
+        SyncError::Team(TeamError::Library(
+            cause @ (LibraryError::Read(_) | LibraryError::Headless),
+        )) => {
+            let what = RemoteError::Broken(Chain(cause).to_string());
+            failed_here(what.word(), what.to_string())
+        }
         SyncError::Team(error) => failed_here("disk", Chain(error).to_string()),
     }
 }

@@ -80,6 +80,27 @@ impl Team {
         Ok(self.outbox.keep(write, key, state)?)
     }
 
+    /// Keeps a write once more, where the file that it was kept in is not there any more.
+    ///
+    /// # Errors
+    /// Where it cannot be kept.
+    pub fn keep_again(&mut self, kept: &Kept, key: Option<&Key>) -> Result<(), TeamError> {
+        if !self.outbox.stands(kept)? {
+            self.outbox.keep(&kept.write, key, kept.state)?;
+        }
+        Ok(())
+    }
+
+    /// The file of what was written.
+    pub(super) fn writes(&self) -> &Path {
+        self.outbox.path()
+    }
+
+    /// Keeps what another file of writes has; see [`Outbox::take_in`].
+    pub(super) fn take_in(&mut self, rows: &[(Kept, String)]) -> Result<usize, TeamError> {
+        Ok(self.outbox.take_in(rows)?)
+    }
+
     /// What was kept under a key.
     ///
     /// # Errors

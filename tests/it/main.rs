@@ -40,6 +40,7 @@ mod killed;
 mod launcher;
 mod lease;
 mod leaving;
+mod left;
 mod limits;
 mod link;
 mod listed;

@@ -55,7 +55,7 @@ fn attached(repository: &Repository, network: &Network, name: &str) -> Client {
 }
 
 /// Runs a command of the CLI in there.
-fn told(repository: &Repository, words: &[OsString], arguments: &[&str]) -> Output {
+pub(crate) fn told(repository: &Repository, words: &[OsString], arguments: &[&str]) -> Output {
     let words = [words, &[MAJORDOMUS.into()]].concat();
     hermetic(&words[0], repository.root(), repository.home())
         .args(&words[1..])
@@ -346,7 +346,7 @@ fn removing_the_state_folder_under_two_owners_heals_both() {
 }
 
 /// Words that start a program under another boot id, where mounts are possible.
-fn another_boot(repository: &Repository) -> Option<Vec<OsString>> {
+pub(crate) fn another_boot(repository: &Repository) -> Option<Vec<OsString>> {
     let file = repository.outside().join("boot_id");
     fs::write(&file, "00000000-0000-4000-8000-000000000000\n").unwrap();
     let flags = if is_root() { "-m" } else { "-rm" };

@@ -4,11 +4,11 @@
 use std::fs;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::Repository;
 use crate::support::command::succeed;
 use crate::support::remote::{REF, Remote};
+use crate::support::{BOUND, Repository, wait_for};
 
 /// What a command answers, however it ends.
 fn said(repository: &Repository, arguments: &[&str]) -> Value {
@@ -189,4 +189,158 @@ fn what_among_the_notes_is_never_read_is_counted_by_doctor() {
     let told = String::from_utf8(told).unwrap();
     assert!(told.contains("3 files among the notes"), "{told}");
     assert!(told.contains("ls-tree"), "{told}");
+}
+
+/// Somebody spoils the file of what was written under a living server, which has it open three times.
+#[test]
+fn a_spoiled_file_of_what_was_written_is_kept_aside_and_the_server_goes_on() {
+    for how in ["emptied", "cut", "removed", "scribbled"] {
+        let repository = Repository::new();
+        let client = repository.attached("client");
+        let remember = |title: &str, body: &str, draft: bool| {
+            let note = json!({ "title": title, "body": body, "draft": draft });
+            client.tool("majordomus_remember", &note)
+        };
+        remember("a draft", "", true);
+        // More than the file's log keeps.
+        for round in 0..9 {
+            remember(&format!("before {round}"), &"because ".repeat(6000), false);
+        }
+        let everything = client.tool("majordomus_notes", &json!({}));
+        let file = repository.shared().join("writes.db");
+        let length = fs::metadata(&file).unwrap().len();
+        let cut = |length| {
+            let opened = fs::File::options().write(true).open(&file).unwrap();
+            opened.set_len(length).unwrap();
+        };
+        match how {
+            "emptied" => cut(0),
+            "cut" => cut(length / 2),
+            "removed" => fs::remove_file(&file).unwrap(),
+            _ => fs::write(&file, "x".repeat(usize::try_from(length).unwrap())).unwrap(),
+        }
+        let told = |answer: &Value| {
+            let message = answer["sync"]["message"].as_str().unwrap();
+            message.contains("writes.db") && message.contains("drafts")
+        };
+        let answers = [0, 1, 2].map(|round| remember(&format!("after {round}"), "", false));
+        assert_eq!(
+            answers.each_ref().map(told),
+            [true, false, false],
+            "{how}: {answers:?}"
+        );
+        // Whatever was answered as saved is there, and what was committed before too.
+        let count = |answer: &Value| answer["notes"].as_array().unwrap().len();
+        let now = client.tool("majordomus_notes", &json!({}));
+        assert_eq!(count(&now), count(&everything) + 3, "{how}: {now}");
+        let aside: Vec<_> = fs::read_dir(repository.shared())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.starts_with("writes.db.damaged-"))
+            .collect();
+        assert_eq!(
+            aside.len(),
+            usize::from(how != "removed"),
+            "{how}: {aside:?}"
+        );
+        if let [aside] = &aside[..] {
+            let pending = client.tool("majordomus_notes", &json!({ "pending": true }));
+            assert!(
+                pending["left"][0].as_str().unwrap().contains(aside),
+                "{how}: {pending}"
+            );
+            let found = String::from_utf8(repository.cli(&["doctor"]).stdout).unwrap();
+            assert!(found.contains(aside), "{how}: {found}");
+        }
+        client.close();
+        client.exit();
+    }
+}
+
+/// An object that is gone here is no fault of the network's, and no full disk.
+#[test]
+fn an_object_that_is_missing_here_is_called_damage_of_this_machine() {
+    for (what, is_published) in [("~1", true), ("~1", false), ("^{tree}", false)] {
+        let remote = Remote::new();
+        let (here, there) = (remote.sharing(), remote.sharing());
+        if !is_published {
+            remote.hook("exit 1");
+        }
+        for title in ["one", "two", "three"] {
+            said(&here, &["remember", title]);
+        }
+        if !is_published {
+            remote.without_hook();
+        }
+        said(&there, &["remember", "meanwhile"]);
+        let folder = here.root().join(".git/majordomus/memory.git");
+        let place = folder.display().to_string();
+        let name = format!("{REF}{what}");
+        let id = here.git(&["--git-dir", &place, "rev-parse", &name]);
+        let (shard, rest) = id.trim().split_at(2);
+        fs::remove_file(folder.join("objects").join(shard).join(rest)).unwrap();
+        for arguments in [&["sync"][..], &["remember", "more"]] {
+            let sync = &said(&here, arguments)["sync"];
+            assert_eq!(sync["status"], "damaged-here", "{what} {sync}");
+            let message = sync["message"].as_str().unwrap();
+            assert!(message.contains("majordomus doctor"), "{what} {sync}");
+        }
+    }
+}
+
+/// Without `HEAD` it is no repository, and nothing is made that could not take its place.
+#[test]
+fn nothing_is_left_of_a_repository_that_could_not_be_made() {
+    let repository = Repository::new();
+    said(&repository, &["remember", "before"]);
+    let shared = repository.shared();
+    fs::remove_file(shared.join("memory.git/HEAD")).unwrap();
+    let made = |name: &str| {
+        let folder = shared.join(format!(".memory.git.new-{name}"));
+        fs::create_dir(&folder).unwrap();
+        folder
+    };
+    // One that a killed process left, and one that somebody makes just now.
+    let (old, new) = (made("old"), made("new"));
+    fs::write(old.join("config"), "").unwrap();
+    let day = Duration::from_hours(24);
+    let opened = fs::File::open(&old).unwrap();
+    opened
+        .set_modified(opened.metadata().unwrap().modified().unwrap() - day)
+        .unwrap();
+    let client = repository.attached("client");
+    let note = json!({ "title": "after", "body": "" });
+    client.tool("majordomus_remember", &note);
+    wait_for("the old one is gone", BOUND, || !old.exists());
+    let left: Vec<_> = fs::read_dir(shared)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().contains(".memory.git.new-"))
+        .collect();
+    assert_eq!(left, [new]);
+}
+
+/// As on a disk that has no room for it.
+#[test]
+fn notes_are_found_where_their_index_cannot_be_written() {
+    let repository = Repository::new();
+    let index = repository.shared().join("index.2.db");
+    let client = repository.attached("client");
+    fs::create_dir_all(&index).unwrap();
+    for title in ["deploys on Thursdays", "nothing else"] {
+        client.tool(
+            "majordomus_remember",
+            &json!({ "title": title, "body": "" }),
+        );
+    }
+    let found = client.tool("majordomus_recall", &json!({ "query": "deploys" }));
+    assert_eq!(found["notes"].as_array().unwrap().len(), 1, "{found}");
+    assert!(found["slow"].as_str().unwrap().contains("index"), "{found}");
+    let told = repository.cli(&["recall", "deploys"]).stdout;
+    let told = String::from_utf8(told).unwrap();
+    assert!(told.contains("takes longer"), "{told}");
+    fs::remove_dir(&index).unwrap();
+    let found = client.tool("majordomus_recall", &json!({ "query": "deploys" }));
+    assert_eq!(found["notes"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["slow"], Value::Null, "{found}");
 }

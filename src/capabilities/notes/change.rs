@@ -49,7 +49,11 @@ pub(super) async fn change(services: Services, call: Call) -> Answer {
         .read(move |team, _| team.sibling_of(&write))
         .await
         .map_err(|error| refusals::unreadable(&error))?;
-    answer(&Changed::of(&kept, sibling, &outcome, act))
+    let mut changed = Changed::of(&kept, sibling, &outcome, act);
+    if let Some(sync) = &mut changed.sync {
+        sync.beside(services.memory.happened());
+    }
+    answer(&changed)
 }
 
 /// An argument that this action needs.

@@ -9,6 +9,7 @@ use super::remember::LOOKING;
 use crate::capabilities::declare::{answer, read};
 use crate::capabilities::services::Services;
 use crate::memory::index::Question;
+use crate::memory::left::Left;
 use crate::memory::team::{Found, Held};
 use crate::registry::{Answer, Call, Member, Refusal, refusal};
 
@@ -31,6 +32,8 @@ pub(super) async fn recall(services: Services, call: Call) -> Answer {
         notes: found.iter().map(view).collect(),
         unpublished,
         withheld: Vec::new(),
+        left: Vec::new(),
+        slow: slow(&services),
     })
 }
 
@@ -73,6 +76,15 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
             .find(move |index| index.newest(kind, which.limit));
         found.await.map_err(|error| refusals::unreadable(&error))?
     };
+    let left = if which.pending {
+        let left = services.memory.read(|team, site| {
+            let told = |left: &Left| plain(&left.told(&site.shown(&left.path)));
+            Ok(team.left().iter().map(told).collect())
+        });
+        left.await.map_err(|error| refusals::unreadable(&error))?
+    } else {
+        Vec::new()
+    };
     let most = if which.id.is_some() {
         usize::MAX
     } else {
@@ -87,7 +99,19 @@ pub(super) async fn list(services: Services, call: Call) -> Answer {
             .iter()
             .map(Held::to_string)
             .collect(),
+        left,
+        slow: slow(&services),
     })
+}
+
+/// Why notes were looked through without their index.
+fn slow(services: &Services) -> Option<String> {
+    let why = services.memory.without_index()?;
+    Some(format!(
+        "the index of the notes cannot be used ({}): they were read one by one, which takes longer; to find out more: df -h .git, \
+         then majordomus doctor",
+        plain(&why)
+    ))
 }
 
 /// The newest notes, as resources: a client that lists them shows a person what there is to attach, and finds the rest by

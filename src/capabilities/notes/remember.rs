@@ -78,7 +78,9 @@ pub(super) async fn remember(services: Services, call: Call) -> Answer {
         }
     };
     let (outcome, similar) = tokio::join!(writer.finish(&services, &kept), compare);
-    answer(&Remembered::of(&kept, &outcome, &similar))
+    let mut remembered = Remembered::of(&kept, &outcome, &similar);
+    remembered.sync.beside(services.memory.happened());
+    answer(&remembered)
 }
 
 /// The notes that say nearly the same. To name them is a favour: who cannot look, or would have to wait for many notes to

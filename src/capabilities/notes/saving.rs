@@ -82,6 +82,25 @@ impl Writer {
 
     /// Commits what waits, sends it where this writer's client leaves that to us, and says what came of it.
     pub(super) async fn finish(&self, services: &Services, kept: &Kept) -> Outcome {
+        let outcome = self.bring(services, kept).await;
+        // The file may have turned out to be damaged by what came after the write, which was in it.
+        if !services.memory.has_news() {
+            return outcome;
+        }
+        let (again, key) = (kept.clone(), self.key.clone());
+        let kept_again = services
+            .memory
+            .write(move |team, _| team.keep_again(&again, key.as_ref()));
+        match kept_again.await {
+            Ok(()) => self.bring(services, kept).await,
+            Err(error) => {
+                tracing::warn!(error = %Chain(&error), "a note was saved, and its file is gone");
+                outcome
+            }
+        }
+    }
+
+    async fn bring(&self, services: &Services, kept: &Kept) -> Outcome {
         match kept.state {
             State::Rejected => return Outcome::Rejected,
             State::Draft => {

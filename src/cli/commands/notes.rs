@@ -18,6 +18,7 @@ mod acknowledge;
 mod change;
 mod export;
 mod purge;
+mod recover;
 pub mod share;
 
 /// The words of the command, by which its capability is found.
@@ -108,6 +109,8 @@ pub enum Action {
     Forget(change::One),
     /// Take a note out of the history too, here and for the team
     Purge(purge::Purge),
+    /// Take over what an earlier boot wrote down and did not send, on a file system that other machines may use
+    Recover(recover::Recover),
     /// Print where the repository of the notes is
     Path(export::Path),
     /// Write every note to a file of its own
@@ -147,6 +150,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         Some(Action::Edit(args)) => return change::edit(args, context),
         Some(Action::Supersede(args)) => return change::supersede(args, context),
         Some(Action::Purge(args)) => return purge::purge(args, context),
+        Some(Action::Recover(args)) => return recover::recover(args, context),
         Some(Action::Path(args)) => return export::path(args, context),
         Some(Action::Export(args)) => return export::export(args, context),
         Some(Action::Share(args)) => return share::share(args, context),
@@ -225,6 +229,16 @@ pub fn render(answer: &Value, whole: bool, screen: Screen) -> String {
             text,
             "held back: {held}; if it is no secret: majordomus notes acknowledge ID"
         );
+    }
+    if let Some(slow) = answer.get("slow").and_then(Value::as_str) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}", clean(slow));
+    }
+    let left = answer.get("left").and_then(Value::as_array);
+    for left in left.map_or(&[][..], Vec::as_slice) {
+        let left = clean(left.as_str().unwrap_or_default());
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{left}");
     }
     let pending = answer
         .get("unpublished")

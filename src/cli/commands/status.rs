@@ -17,6 +17,7 @@ use crate::cli::screen::{Mark, Screen, clean, columns};
 use crate::floor::paths::{Files, Site};
 use crate::lease::document::Reading;
 use crate::lease::sign;
+use crate::memory::team::Team;
 
 /// The version of the program that runs the command.
 const OURS: &str = env!("CARGO_PKG_VERSION");
@@ -105,6 +106,14 @@ fn status(site: &Site, answer: Option<Value>, absence: Option<&Absence>) -> Valu
         .collect();
     if !others.is_empty() {
         status.insert("others".to_owned(), others.into());
+    }
+    let left: Vec<Value> = Team::at(&site.notes_dir(), site.writes())
+        .left()
+        .iter()
+        .map(|left| left.told(&site.shown(&left.path)).into())
+        .collect();
+    if !left.is_empty() {
+        status.insert("left".to_owned(), left.into());
     }
     status.insert("command_version".to_owned(), OURS.into());
     status.insert("files".to_owned(), files(site).into());
@@ -214,6 +223,10 @@ fn render(status: &Value, screen: Screen) -> String {
         let title = "in other containers or machines, as their documents say";
         let _ = writeln!(text, "\n{}", screen.mark(Mark::Bold, title));
         text.push_str(&columns(&rows));
+    }
+    let left = status.get("left").and_then(Value::as_array);
+    for left in left.into_iter().flatten().filter_map(Value::as_str) {
+        let _ = writeln!(text, "\n{}", clean(left));
     }
     let _ = writeln!(text, "\n{}", screen.mark(Mark::Bold, "files"));
     let files = status.get("files").and_then(Value::as_array);

@@ -122,6 +122,7 @@ gaps::table! {
         NO_SUCH_NOTE = Failed, "`…` is no id of a note", "majordomus notes";
         NOT_PURGED = Failed, "nothing was purged: what was typed is not the id", "majordomus notes purge ID --confirm ID";
         NOT_WITHHELD = Failed, "nothing is held back of the note `…`", "majordomus notes pending";
+        NOT_RECOVERED = Failed, "what another boot or machine wrote is not taken over: …", "majordomus doctor";
         NOT_EXPORTED = Failed, "the notes are not exported to `…`: …", "majordomus notes export FOLDER, with one that is not there yet";
         UNREAD_NOTES = Failed, "the notes cannot be read: …", "majordomus doctor";
 

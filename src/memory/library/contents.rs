@@ -47,6 +47,16 @@ impl Library {
         Ok(all)
     }
 
+    /// Whether every commit is there that refs lead to, and what their newest ones hold.
+    #[must_use]
+    pub fn is_whole(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| match self.tip(name) {
+            Ok(None) => true,
+            Ok(Some(tip)) => self.between(None, tip).is_ok() && self.differences(None, tip).is_ok(),
+            Err(_) => false,
+        })
+    }
+
     /// Whether `earlier` is `later` or one of those before it.
     ///
     /// # Errors

@@ -36,6 +36,9 @@ pub enum LibraryError {
     /// It cannot be made or opened.
     #[error("the team's repository cannot be opened")]
     Open(#[source] io::Error),
+    /// It is there without what says that it is one.
+    #[error("the team's repository has lost its `HEAD`")]
+    Headless,
     /// Git refused.
     #[error("git does not do it in the team's repository: {0}")]
     Git(String),

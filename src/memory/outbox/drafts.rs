@@ -20,7 +20,7 @@ impl Outbox {
     /// Where the file cannot be read.
     pub fn draft_of(&mut self, note: Uuid) -> Result<Option<Kept>, OutboxError> {
         let condition = "state < 0 AND note = ?1 ORDER BY state DESC, seq DESC LIMIT 1";
-        Ok(self.select(condition, Some(note.to_string()))?.pop())
+        Ok(self.select(condition, Some(note))?.pop())
     }
 
     /// Moves a write from one state to another one, if it is in that one: what becomes of a draft, and of a write that becomes

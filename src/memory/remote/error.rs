@@ -25,6 +25,8 @@ pub enum RemoteError {
     Rejected(String),
     /// What came does not hold together, with what git found.
     Damaged(String),
+    /// Our own repository does not hold together, with what git found.
+    Broken(String),
     /// The remote's object ids are of another kind than ours.
     Format,
     /// The disk is full, or may not be written.
@@ -91,6 +93,11 @@ const DAMAGED: Row = (
     "what the team's remote sent does not hold together: …",
     "git fsck, in a clone of the remote",
 );
+const BROKEN: Row = (
+    "damaged-here",
+    "the repository of the notes on this machine is damaged: …",
+    "majordomus doctor",
+);
 const FORMAT: Row = (
     "format",
     "the team's remote has object ids of another kind than the notes here",
@@ -141,6 +148,7 @@ impl RemoteError {
             STALE,
             REJECTED,
             DAMAGED,
+            BROKEN,
             FORMAT,
             DISK,
             NO_GIT,
@@ -165,6 +173,7 @@ impl RemoteError {
             Self::Stale => STALE,
             Self::Rejected(_) => REJECTED,
             Self::Damaged(_) => DAMAGED,
+            Self::Broken(_) => BROKEN,
             Self::Format => FORMAT,
             Self::Disk => DISK,
             Self::NoGit => NO_GIT,
@@ -204,6 +213,7 @@ impl fmt::Display for RemoteError {
         match self {
             Self::Rejected(what)
             | Self::Damaged(what)
+            | Self::Broken(what)
             | Self::Url(what)
             | Self::Name(what)
             | Self::Settings(what)

@@ -23,6 +23,18 @@ const MEANINGS: &[(&[&str], RemoteError)] = &[
         ],
         RemoteError::Disk,
     ),
+    // Before what a connection says that git then lets go of.
+    (
+        &[
+            "error: could not read ",
+            "failed to traverse parents",
+            "bad object ",
+            "unable to read tree",
+            "loose object ",
+            "missing necessary objects",
+        ],
+        RemoteError::Broken(String::new()),
+    ),
     (
         &[
             "' not allowed",
@@ -229,6 +241,7 @@ fn meaning(said: &[String], ran: &Ran) -> RemoteError {
         if let Some(line) = found {
             return match meaning {
                 RemoteError::Url(_) => RemoteError::Url(line.to_owned()),
+                RemoteError::Broken(_) => RemoteError::Broken(line.to_owned()),
                 other => other.clone(),
             };
         }

@@ -7,6 +7,7 @@ use crate::floor::database::Condition;
 use crate::floor::error::Chain;
 use crate::floor::paths::Site;
 use crate::memory::consent::{Consent, consent};
+use crate::memory::left::Left;
 use crate::memory::outbox::Outbox;
 use crate::memory::team::{ASIDE, FOLDER, REF, Team};
 
@@ -86,6 +87,7 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
             "majordomus notes share"
         }));
     }
+    findings.extend(left(site, file.clone()));
     findings.extend(withheld(site, file));
     if drafts > 0 {
         let text = match drafts {
@@ -95,6 +97,21 @@ pub(super) fn look(site: &Site) -> Vec<Finding> {
         findings.push(Finding::note(CHECK, text).hint("majordomus notes pending"));
     }
     findings
+}
+
+/// What other boots or machines wrote down in files of their own, and damaged files.
+fn left(site: &Site, file: PathBuf) -> Vec<Finding> {
+    let left = Team::at(&site.notes_dir(), file).left();
+    let finding = |left: &Left| {
+        let text = left.to_string();
+        let finding = if left.aside {
+            Finding::note(CHECK, text)
+        } else {
+            Finding::problem(CHECK, text)
+        };
+        finding.hint(left.hint(&site.shown(&left.path)))
+    };
+    left.iter().map(finding).collect()
 }
 
 /// What is not sent because it seems to hold a secret.
