@@ -419,6 +419,13 @@ impl World {
                 (machine.is_first, machine.intent) = (true, None);
                 machine.counted.clear();
                 machine.forgot.clear();
+                // What was never looked at is found in the backup for the first time, with all that it counts.
+                for (id, row) in &machine.live.rows {
+                    if !machine.known.insights.contains_key(id) {
+                        let count = row["access_count"].count().unwrap();
+                        self.model.counts.insert(id.clone(), count);
+                    }
+                }
                 machine.look(second, &mut self.model);
             }
             10 | 11 => {
