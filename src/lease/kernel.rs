@@ -164,10 +164,10 @@ impl Kernel {
         guard(&self.held).lock.as_ref().map(Arc::clone)
     }
 
-    fn taken(&self, file: &File) -> Locked {
-        let (locked, trouble) = lock_file::take(file);
-        if trouble.is_some() {
-            *guard(&self.trouble) = trouble;
+    fn taken(&self, file: &File, files: Files) -> Locked {
+        let (locked, error) = lock_file::take(file);
+        if let Some(error) = error {
+            *guard(&self.trouble) = Some(Trouble::Lock(files, error));
         }
         locked
     }
@@ -267,7 +267,7 @@ impl Os for &Kernel {
             }
             Err(error) => {
                 let vanished = matches!(error, FileError::Absent);
-                *guard(&self.trouble) = Some(Trouble::Lock(error));
+                *guard(&self.trouble) = Some(Trouble::Lock(self.files(), error));
                 if vanished {
                     Opened::Vanished
                 } else {
@@ -281,7 +281,7 @@ impl Os for &Kernel {
         let Some(file) = self.lock() else {
             return Locked::Unusable;
         };
-        self.taken(&file)
+        self.taken(&file, self.files())
     }
 
     fn test_lock(&mut self) -> Locked {
@@ -336,11 +336,11 @@ impl Os for &Kernel {
             Ok(file) => Arc::new(file),
             Err(FileError::Absent) if missing == Missing::Left => return Locked::Ours,
             Err(error) => {
-                *guard(&self.trouble) = Some(Trouble::Lock(error));
+                *guard(&self.trouble) = Some(Trouble::Lock(Files::Scope, error));
                 return Locked::Unusable;
             }
         };
-        let locked = self.taken(&file);
+        let locked = self.taken(&file, Files::Scope);
         if locked == Locked::Ours {
             guard(&self.held).scope = Some(file);
         }

@@ -5,7 +5,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::print::is_one_file;
-use super::trouble::Trouble;
 use crate::floor::fs::{FileError, open_plain};
 use crate::lease::election::Locked;
 
@@ -36,13 +35,10 @@ pub(super) fn stands_at(file: &File, path: &Path) -> bool {
 }
 
 /// Tries the lock; with [`Locked::Unusable`] comes what the system said.
-pub(super) fn take(file: &File) -> (Locked, Option<Trouble>) {
+pub(super) fn take(file: &File) -> (Locked, Option<FileError>) {
     match file.try_lock() {
         Ok(()) => (Locked::Ours, None),
         Err(TryLockError::WouldBlock) => (Locked::Held, None),
-        Err(TryLockError::Error(error)) => {
-            let trouble = Trouble::Lock(FileError::Io(error));
-            (Locked::Unusable, Some(trouble))
-        }
+        Err(TryLockError::Error(error)) => (Locked::Unusable, Some(FileError::Io(error))),
     }
 }
