@@ -157,7 +157,7 @@ impl Kernel {
     }
 
     fn open(&self) -> Result<File, FileError> {
-        lock_file::open(&self.site.lock(self.files()), Missing::Made)
+        lock_file::open(&self.site, &self.site.lock(self.files()), Missing::Made)
     }
 
     fn lock(&self) -> Option<Arc<File>> {
@@ -227,7 +227,7 @@ impl Kernel {
             started_at: self.started_at.clone(),
             unknown: draft.unknown,
         };
-        let path = self.document_path();
+        let path = self.site.place(&self.document_path())?;
         if state == State::Starting {
             sweep(&path);
         }
@@ -332,7 +332,7 @@ impl Os for &Kernel {
             None => Missing::Made,
         };
         drop(held);
-        let file = match lock_file::open(&self.site.lock(Files::Scope), missing) {
+        let file = match lock_file::open(&self.site, &self.site.lock(Files::Scope), missing) {
             Ok(file) => Arc::new(file),
             Err(FileError::Absent) if missing == Missing::Left => return Locked::Ours,
             Err(error) => {
@@ -376,7 +376,8 @@ impl Os for &Kernel {
     }
 
     fn remove(&mut self) {
-        if let Err(error) = fs::remove_file(self.document_path()) {
+        let place = self.site.place(&self.document_path());
+        if let Err(error) = place.and_then(fs::remove_file) {
             tracing::debug!(%error, "the lease document stays");
         }
     }

@@ -369,9 +369,15 @@ fn documents_that_are_left_over() {
     repository.ready_when("a url", |lease| lease["url"].is_string());
     killed.kill();
     let copy = repository.copied();
-    for (place, text) in [(&repository, "nothing answers"), (&copy, "moved or copied")] {
-        blames(&doctor(place), &[("server", "note", text, hint)]);
-    }
+    blames(
+        &doctor(&repository),
+        &[("server", "note", "nothing answers", hint)],
+    );
+    let hint = "majordomus serve, or open an MCP client in the folder where it is now";
+    blames(
+        &doctor(&copy),
+        &[("server", "note", "moved or copied", hint)],
+    );
 }
 
 #[test]

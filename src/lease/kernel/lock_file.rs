@@ -1,11 +1,13 @@
 //! A lock file: opened, locked without waiting, compared with what stands at its path.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::print::is_one_file;
 use crate::floor::fs::{FileError, open_plain};
+use crate::floor::paths::Site;
 use crate::lease::election::Locked;
 
 /// What becomes of a lock file that is not there.
@@ -15,9 +17,13 @@ pub(super) enum Missing {
     Left,
 }
 
-pub(super) fn open(path: &Path, missing: Missing) -> Result<File, FileError> {
+pub(super) fn open(site: &Site, path: &Path, missing: Missing) -> Result<File, FileError> {
+    let place = site.place(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => FileError::Absent,
+        _ => FileError::Io(error),
+    })?;
     open_plain(
-        path,
+        &place,
         OpenOptions::new()
             .read(true)
             .write(true)
