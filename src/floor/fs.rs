@@ -126,7 +126,8 @@ pub fn open_plain(path: &Path, options: &mut OpenOptions) -> Result<File, FileEr
 
 /// Turns a refused open into what stands in the way, so that a person reads "is a symbolic link" and not `ELOOP`.
 fn explain(path: &Path, error: io::Error) -> FileError {
-    if error.kind() == ErrorKind::NotFound {
+    // Below what is no folder there is nothing either, and whoever makes the folder says what stands in its place.
+    if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
         return FileError::Absent;
     }
     match fs::symlink_metadata(path)

@@ -27,6 +27,8 @@ use tracing_subscriber::layer::{Filter, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer as _, Registry};
 
+use super::place::Place;
+
 /// Size past which the log file is rotated.
 pub const FILE_BYTES: u64 = 1024 * 1024;
 
@@ -174,6 +176,8 @@ impl Write for Attached {
 #[derive(Debug)]
 struct LogFile {
     path: PathBuf,
+    /// What it lies in.
+    root: PathBuf,
     file: File,
     /// Size as far as this process knows; another one may have added to it.
     bytes: u64,
@@ -183,7 +187,7 @@ struct LogFile {
 
 impl LogFile {
     fn open(path: &Path, root: &Path) -> io::Result<Self> {
-        let file = open_append(path)?;
+        let file = open_append(&Place::of(path, &[root])?)?;
         let bytes = file.metadata()?.size();
         let plain = root.to_string_lossy().into_owned();
         let quoted = serde_json::to_string(&plain).unwrap_or_default();
@@ -194,6 +198,7 @@ impl LogFile {
         secrets.dedup();
         Ok(Self {
             path: path.to_owned(),
+            root: root.to_owned(),
             file,
             bytes,
             secrets,
@@ -213,10 +218,11 @@ impl LogFile {
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        let mut old = self.path.clone().into_os_string();
+        let place = Place::of(&self.path, &[&self.root])?;
+        let mut old = place.as_os_str().to_owned();
         old.push(".1");
-        std::fs::rename(&self.path, old)?;
-        self.file = open_append(&self.path)?;
+        std::fs::rename(&place, old)?;
+        self.file = open_append(&place)?;
         self.bytes = self.file.metadata()?.size();
         Ok(())
     }

@@ -17,6 +17,7 @@ pub mod log;
 pub mod mac;
 pub mod mount;
 pub mod paths;
+pub mod place;
 pub mod text;
 pub mod turns;
 pub mod watch;

@@ -25,6 +25,7 @@ use nix::unistd::AccessFlags;
 use super::fs::{PRIVATE_DIRECTORY, create_once, is_full, make_directory, sweep_folder};
 use super::git::Checkout;
 use super::mount;
+use super::place::Place;
 use super::text::is_hidden;
 
 /// The state folder, relative to the root.
@@ -236,6 +237,17 @@ impl Site {
         self.state_dir().join("server.log")
     }
 
+    /// Returns one of our paths as a place to write to or to remove from, which lies in the checkout or in git's folder,
+    /// whatever somebody has put there since.
+    ///
+    /// # Errors
+    /// As [`Place::of`].
+    pub fn place(&self, path: &Path) -> io::Result<Place> {
+        let common = self.0.checkout.as_ref().map(|c| c.common_dir.as_path());
+        let within: Vec<_> = [self.root()].into_iter().chain(common).collect();
+        Place::of(path, &within)
+    }
+
     /// Whether nothing is at the root any more: the checkout was moved or removed under its processes.
     pub fn is_gone(&self) -> bool {
         fs::symlink_metadata(&self.0.root)
@@ -385,7 +397,9 @@ impl Site {
         }
         let ignore = self.0.root.join(".ai/local/.gitignore");
         if fs::symlink_metadata(&ignore).is_err() {
-            create_once(&ignore, b"*\n").map_err(|source| SiteError::Make {
+            let made = self.place(&ignore);
+            let made = made.and_then(|place| create_once(&place, b"*\n"));
+            made.map_err(|source| SiteError::Make {
                 path: self.shown(&ignore),
                 source,
             })?;
@@ -403,7 +417,9 @@ impl Site {
             self.state_dir(),
             self.shared_dir(),
         ] {
-            sweep_folder(&folder);
+            if let Ok(any) = self.place(&folder.join("any")) {
+                sweep_folder(any.folder());
+            }
         }
         Ok(())
     }
@@ -422,7 +438,9 @@ impl Site {
                 return Err(SiteError::Escape { path: shown });
             }
         }
-        make_directory(path, mode).map_err(|source| SiteError::Make {
+        let made = self.place(path);
+        let made = made.and_then(|place| make_directory(&place, mode));
+        made.map_err(|source| SiteError::Make {
             path: shown,
             source,
         })

@@ -191,7 +191,7 @@ impl Host {
         };
         let http = wiring.http(settings, &token, Arc::clone(&links), intro);
         // A page that `open` made for an earlier server: its code is of no use any more, and nobody else removes it.
-        if let Err(error) = std::fs::remove_file(site.redirect())
+        if let Err(error) = site.place(&site.redirect()).and_then(std::fs::remove_file)
             && error.kind() != io::ErrorKind::NotFound
         {
             tracing::debug!(%error, "an old redirect stays");

@@ -13,6 +13,7 @@ use super::failpoint;
 use super::kernel::{Kernel, Trouble};
 use super::ownership::Ownership;
 use crate::floor::error::Chain;
+use crate::floor::fs::FileError;
 use crate::floor::limits::LINK_HANDSHAKE;
 use crate::floor::log;
 use crate::floor::paths::{Files, Site};
@@ -276,17 +277,17 @@ fn reason(why: Why, kernel: &Kernel, failure: Option<ProbeFailure>) -> AloneReas
     let (what, hint) = match (why, kernel.take_trouble()) {
         (Why::Held, _) => return AloneReason::Held { pid, failure },
         (_, Some(Trouble::Folder(error))) => (Chain(&error).to_string(), error.hint()),
-        (_, Some(trouble @ Trouble::Lock(_))) if trouble.blocked_by().is_some() => {
-            let kind = trouble.blocked_by().map(|kind| kind.to_string());
-            (
-                format!("{lock} is {}", kind.unwrap_or_default()),
-                format!("rm -r {lock}"),
-            )
+        (_, Some(Trouble::Lock(files, error))) => {
+            let lock = site.shown(&site.lock(files));
+            match error {
+                // What is no plain file stays where it is: nothing of ours ever replaces it.
+                FileError::NotAFile(kind) => (format!("{lock} is {kind}"), format!("rm -r {lock}")),
+                error => (
+                    format!("cannot lock {lock}: {}", Chain(&error)),
+                    format!("ls -l {lock}"),
+                ),
+            }
         }
-        (_, Some(Trouble::Lock(error))) => (
-            format!("cannot lock {lock}: {}", Chain(&error)),
-            format!("ls -l {lock}"),
-        ),
         (_, Some(Trouble::Write(error))) => {
             let document = site.shown(&site.document(kernel.files()));
             let folder = site.shown(&site.state_dir());

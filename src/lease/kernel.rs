@@ -157,17 +157,17 @@ impl Kernel {
     }
 
     fn open(&self) -> Result<File, FileError> {
-        lock_file::open(&self.site.lock(self.files()), Missing::Made)
+        lock_file::open(&self.site, &self.site.lock(self.files()), Missing::Made)
     }
 
     fn lock(&self) -> Option<Arc<File>> {
         guard(&self.held).lock.as_ref().map(Arc::clone)
     }
 
-    fn taken(&self, file: &File) -> Locked {
-        let (locked, trouble) = lock_file::take(file);
-        if trouble.is_some() {
-            *guard(&self.trouble) = trouble;
+    fn taken(&self, file: &File, files: Files) -> Locked {
+        let (locked, error) = lock_file::take(file);
+        if let Some(error) = error {
+            *guard(&self.trouble) = Some(Trouble::Lock(files, error));
         }
         locked
     }
@@ -227,7 +227,7 @@ impl Kernel {
             started_at: self.started_at.clone(),
             unknown: draft.unknown,
         };
-        let path = self.document_path();
+        let path = self.site.place(&self.document_path())?;
         if state == State::Starting {
             sweep(&path);
         }
@@ -267,7 +267,7 @@ impl Os for &Kernel {
             }
             Err(error) => {
                 let vanished = matches!(error, FileError::Absent);
-                *guard(&self.trouble) = Some(Trouble::Lock(error));
+                *guard(&self.trouble) = Some(Trouble::Lock(self.files(), error));
                 if vanished {
                     Opened::Vanished
                 } else {
@@ -281,7 +281,7 @@ impl Os for &Kernel {
         let Some(file) = self.lock() else {
             return Locked::Unusable;
         };
-        self.taken(&file)
+        self.taken(&file, self.files())
     }
 
     fn test_lock(&mut self) -> Locked {
@@ -332,15 +332,15 @@ impl Os for &Kernel {
             None => Missing::Made,
         };
         drop(held);
-        let file = match lock_file::open(&self.site.lock(Files::Scope), missing) {
+        let file = match lock_file::open(&self.site, &self.site.lock(Files::Scope), missing) {
             Ok(file) => Arc::new(file),
             Err(FileError::Absent) if missing == Missing::Left => return Locked::Ours,
             Err(error) => {
-                *guard(&self.trouble) = Some(Trouble::Lock(error));
+                *guard(&self.trouble) = Some(Trouble::Lock(Files::Scope, error));
                 return Locked::Unusable;
             }
         };
-        let locked = self.taken(&file);
+        let locked = self.taken(&file, Files::Scope);
         if locked == Locked::Ours {
             guard(&self.held).scope = Some(file);
         }
@@ -376,7 +376,8 @@ impl Os for &Kernel {
     }
 
     fn remove(&mut self) {
-        if let Err(error) = fs::remove_file(self.document_path()) {
+        let place = self.site.place(&self.document_path());
+        if let Err(error) = place.and_then(fs::remove_file) {
             tracing::debug!(%error, "the lease document stays");
         }
     }

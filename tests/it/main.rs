@@ -56,6 +56,7 @@ mod peers;
 mod places;
 mod polling;
 mod publish;
+mod raced;
 mod refused;
 mod removed;
 mod scopes;

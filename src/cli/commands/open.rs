@@ -57,7 +57,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     })?;
     let file = page_file(&site);
     let html = redirect(&format!("{base}{}#code={code}", args.page.path()));
-    fs::replace(&file, html.as_bytes()).map_err(|error| {
+    let written = site.place(&file);
+    let written = written.and_then(|place| fs::replace(&place, html.as_bytes()));
+    written.map_err(|error| {
         let shown = site.shown(&file);
         failures::NOT_WRITTEN
             .fill(&[&shown, &error])

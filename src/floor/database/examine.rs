@@ -27,7 +27,9 @@ pub enum Condition {
 pub fn examine(path: &Path, schema: &Schema) -> Condition {
     match open_plain(path, OpenOptions::new().read(true)) {
         Err(FileError::Absent) => return Condition::Absent,
-        Err(error) => return Condition::Unusable(Chain(&error).to_string()),
+        // The caller says already that it cannot be used.
+        Err(FileError::Io(error)) => return Condition::Unusable(error.to_string()),
+        Err(error) => return Condition::Unusable(error.to_string()),
         Ok(_) => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

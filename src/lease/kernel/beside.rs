@@ -10,7 +10,8 @@ use crate::lease::election::Locked;
 /// Removes the document of our own scope. Only for an owner at the common files, which holds its scope's locks and so knows
 /// that nobody serves there.
 pub(super) fn clear_ours(site: &Site) {
-    let _absent = fs::remove_file(site.document(Files::Scope));
+    let place = site.place(&site.document(Files::Scope));
+    let _absent = place.and_then(fs::remove_file);
 }
 
 /// Removes each other scope's document whose lock is free. Only for who holds a lock of this file system that was tested, and
@@ -22,20 +23,21 @@ pub(super) fn sweep_others(site: &Site) {
     for entry in entries.into_iter().flatten().flatten() {
         let document = entry.path();
         if is_beside(&document) && document != site.document(Files::Scope) {
-            sweep(&document);
+            sweep(site, &document);
         }
     }
 }
 
-fn sweep(document: &Path) {
+fn sweep(site: &Site, document: &Path) {
     let path = document.with_extension("lock");
     // Who serves beside makes the lock before the document: without one, somebody removes files here, and they heal themselves.
-    let Ok(lock) = lock_file::open(&path, Missing::Left) else {
+    let Ok(lock) = lock_file::open(site, &path, Missing::Left) else {
         return;
     };
     let (locked, _refused) = lock_file::take(&lock);
     if locked == Locked::Ours && lock_file::stands_at(&lock, &path) {
-        if let Err(error) = fs::remove_file(document) {
+        let place = site.place(document);
+        if let Err(error) = place.and_then(fs::remove_file) {
             tracing::debug!(%error, "a document that an owner beside left stays");
         }
     }

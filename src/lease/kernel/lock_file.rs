@@ -1,12 +1,13 @@
 //! A lock file: opened, locked without waiting, compared with what stands at its path.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::print::is_one_file;
-use super::trouble::Trouble;
 use crate::floor::fs::{FileError, open_plain};
+use crate::floor::paths::Site;
 use crate::lease::election::Locked;
 
 /// What becomes of a lock file that is not there.
@@ -16,9 +17,13 @@ pub(super) enum Missing {
     Left,
 }
 
-pub(super) fn open(path: &Path, missing: Missing) -> Result<File, FileError> {
+pub(super) fn open(site: &Site, path: &Path, missing: Missing) -> Result<File, FileError> {
+    let place = site.place(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => FileError::Absent,
+        _ => FileError::Io(error),
+    })?;
     open_plain(
-        path,
+        &place,
         OpenOptions::new()
             .read(true)
             .write(true)
@@ -36,13 +41,10 @@ pub(super) fn stands_at(file: &File, path: &Path) -> bool {
 }
 
 /// Tries the lock; with [`Locked::Unusable`] comes what the system said.
-pub(super) fn take(file: &File) -> (Locked, Option<Trouble>) {
+pub(super) fn take(file: &File) -> (Locked, Option<FileError>) {
     match file.try_lock() {
         Ok(()) => (Locked::Ours, None),
         Err(TryLockError::WouldBlock) => (Locked::Held, None),
-        Err(TryLockError::Error(error)) => {
-            let trouble = Trouble::Lock(FileError::Io(error));
-            (Locked::Unusable, Some(trouble))
-        }
+        Err(TryLockError::Error(error)) => (Locked::Unusable, Some(FileError::Io(error))),
     }
 }

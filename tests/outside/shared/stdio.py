@@ -10,9 +10,9 @@ BINARY = os.environ["BINARY"]
 class Process:
     """A `majordomus mcp`."""
 
-    def __init__(self, name, folder, environment, before=()):
+    def __init__(self, name, folder, environment, before=(), command=(BINARY, "mcp")):
         self.child = subprocess.Popen(
-            [*before, BINARY, "mcp"],
+            [*before, *command],
             cwd=folder,
             env=environment,
             stdin=subprocess.PIPE,

@@ -50,9 +50,12 @@ fn folder(site: &Site) -> Finding {
     let path = site
         .state_dir()
         .join(format!("trial-{}", std::process::id()));
-    let written = replace(&path, &vec![0; TRIAL_BYTES]);
-    let removed = std::fs::remove_file(&path);
-    match written.and(removed) {
+    let tried = site.place(&path).and_then(|place| {
+        let written = replace(&place, &vec![0; TRIAL_BYTES]);
+        let removed = std::fs::remove_file(&place);
+        written.and(removed)
+    });
+    match tried {
         Ok(()) => Finding::good("folder", format!("{folder} can be written")),
         Err(error) => Finding::problem("folder", format!("{folder} cannot be written: {error}"))
             .hint(help(&error, &folder)),
@@ -85,9 +88,12 @@ fn lock(site: &Site) -> Finding {
     let path = site
         .state_dir()
         .join(format!("trial-{}.lock", std::process::id()));
-    let tried = trial::file_locks(&path);
-    // What is left of a trial would only puzzle somebody.
-    drop(std::fs::remove_file(&path));
+    let tried = site.place(&path).map_err(FileError::Io).and_then(|place| {
+        let tried = trial::file_locks(&place);
+        // What is left of a trial would only puzzle somebody.
+        drop(std::fs::remove_file(&place));
+        tried
+    });
     match tried {
         Ok(Excludes::Yes) => Finding::good("lock", "file locks exclude others"),
         Ok(Excludes::No) => elsewhere("file locks exclude nobody on this file system"),

@@ -27,7 +27,10 @@ pub(super) async fn look(site: &Site) -> Vec<Finding> {
         Err(Absence::NoToken { .. }) => {}
         Err(absence) => {
             findings.push(absent(&absence));
-            findings.extend(port(site, None));
+            // A server that is stopped has its port: nobody else took it.
+            if !matches!(absence, Absence::Silent(_)) {
+                findings.extend(port(site, None));
+            }
         }
     }
     findings

@@ -100,7 +100,8 @@ impl File {
                 if let Some(folder) = path.parent() {
                     std::fs::create_dir_all(folder).map_err(failed)?;
                 }
-                fs::rewrite(&path, after.as_bytes(), MODE, &site.init_record()).map_err(failed)
+                let ours = site.place(&site.init_record()).map_err(failed)?;
+                fs::rewrite(&path, after.as_bytes(), MODE, &ours).map_err(failed)
             }
             Change::Remove(_) => std::fs::remove_file(&path).map_err(failed),
         }

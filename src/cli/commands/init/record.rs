@@ -80,7 +80,9 @@ impl Record {
     ) -> Result<(), Failure> {
         self.made_checkout |= alone.made_checkout;
         let text = serde_json::to_vec(self).unwrap_or_default();
-        fs::replace(&self.at, &text).map(drop).map_err(|error| {
+        let written = site.place(&self.at);
+        let written = written.and_then(|place| fs::replace(&place, &text));
+        written.map(drop).map_err(|error| {
             let shown = site.shown(&self.at);
             failures::NO_RECORD.fill(&[&shown, &error])
         })
@@ -109,7 +111,7 @@ impl Record {
             return self.write(site, alone).map(|()| Unmade::Nothing);
         }
         let path = &self.at;
-        match std::fs::remove_file(path) {
+        match site.place(path).and_then(std::fs::remove_file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 let shown = site.shown(path);
                 return Err(failures::NOT_REMOVED
@@ -178,7 +180,9 @@ impl Alone {
         site.prepare().map_err(|error| Failure::from(&error))?;
         let folder = std::fs::File::open(site.state_dir()).ok();
         let locked = folder.filter(|folder| folder.lock().is_ok());
-        fs::sweep(&site.init_record());
+        if let Ok(record) = site.place(&site.init_record()) {
+            fs::sweep(&record);
+        }
         Ok(Self {
             _folder: locked,
             made_checkout,
