@@ -17,6 +17,7 @@ pub mod log;
 pub mod mac;
 pub mod mount;
 pub mod paths;
+pub mod remote;
 pub mod text;
 pub mod turns;
 pub mod watch;
