@@ -9,12 +9,15 @@
 //! whatever order they come; [`observe::materialise`] says what each row should be, and [`apply`] writes it in short
 //! batches. What is new here becomes a segment. The merge is pure, and a simulation runs it.
 //!
-//! What is absent: git, a timer, and a store that nobody enabled ([`place`]).
+//! What carries the segments is a folder, or a remote of git ([`git`]).
+//!
+//! What is absent: a timer, and a store that nobody enabled ([`place`]).
 
 pub mod apply;
 pub mod clock;
 pub mod error;
 mod folder;
+mod git;
 pub mod instant;
 pub mod merge;
 pub mod observe;

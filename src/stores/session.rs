@@ -23,6 +23,7 @@ use std::path::Path;
 use super::clock::{Clock, Device};
 use super::error::StoreError;
 use super::folder;
+use super::git;
 use super::merge;
 use super::observe::Row;
 use super::place::Place;
@@ -93,7 +94,7 @@ pub struct Session {
     pub(super) report: Report,
     /// Whether nothing was found that was not there the last time.
     is_still: bool,
-    _lock: File,
+    lock: File,
 }
 
 impl Session {
@@ -117,7 +118,7 @@ impl Session {
             clock,
             report,
             is_still: false,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -127,6 +128,12 @@ impl Session {
     /// Where a file cannot be used. What is merely in the way of one row or one segment is in the report.
     pub fn run(mut self, plan: Plan) -> Result<Report, StoreError> {
         let folder = self.place.folder()?;
+        // The network is met before anything is held open.
+        let meeting = if plan.import || (plan.export && !plan.dry_run) {
+            git::Meeting::begin(&mut self, plan.dry_run)?
+        } else {
+            None
+        };
         let witness = Witness::of(&self.place.live);
         self.shadow.run("BEGIN IMMEDIATE")?;
         let done = self.meet(&folder, plan, witness.as_ref());
@@ -140,6 +147,9 @@ impl Session {
         }
         if plan.export {
             folder::send(&mut self, &folder, plan.now_ms)?;
+            if let Some(meeting) = meeting {
+                meeting.send(&mut self, plan.now_ms)?;
+            }
         }
         if let Some(witness) = witness.filter(|_| !self.is_still) {
             self.bear_witness(&witness, plan)?;
@@ -173,6 +183,9 @@ impl Session {
         }
         if plan.import {
             folder::take_in(self, folder)?;
+            for peers in git::folders(&self.place) {
+                folder::take_in(self, &peers)?;
+            }
         }
         if plan.dry_run {
             self.report.sent = self.shadow.count("insight WHERE unsent")?
@@ -268,6 +281,12 @@ impl Session {
         self.clock.device = self.shadow.clock()?.device;
         self.report.device = self.device().to_string();
         Ok(())
+    }
+
+    /// The store's lock, for whoever works for this session and may outlive this process.
+    pub(super) fn share_lock(&self) -> Result<File, StoreError> {
+        let shared = self.lock.try_clone();
+        shared.map_err(StoreError::io(&self.place.state))
     }
 
     /// This device in this store.

@@ -67,6 +67,7 @@ mod squatted;
 mod stalled;
 mod stores;
 mod stores_gaps;
+mod stores_git;
 mod stores_past;
 mod stores_segments;
 mod storm;
