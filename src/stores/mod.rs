@@ -27,5 +27,6 @@ pub mod schema;
 pub mod segments;
 pub mod session;
 pub mod shadow;
+mod snapshot;
 pub mod status;
 pub mod witness;

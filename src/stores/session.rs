@@ -30,6 +30,7 @@ use super::place::Place;
 use super::registers::{Edge, Ends, Insight, Payload};
 use super::segments::Line;
 use super::shadow::{Entry, Mark, Shadow};
+use super::snapshot;
 use super::witness::Witness;
 
 /// What is to be done.
@@ -183,6 +184,7 @@ impl Session {
         }
         if plan.import {
             folder::take_in(self, folder)?;
+            snapshot::take_in(self, folder)?;
             for peers in git::folders(&self.place) {
                 folder::take_in(self, &peers)?;
             }

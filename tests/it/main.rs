@@ -70,6 +70,7 @@ mod stores_gaps;
 mod stores_git;
 mod stores_past;
 mod stores_segments;
+mod stores_snapshots;
 mod storm;
 mod support;
 mod surroundings;

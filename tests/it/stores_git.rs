@@ -235,9 +235,7 @@ fn a_copy_of_a_machine_whose_ref_somebody_else_moved_takes_an_id_of_its_own() {
     fs::remove_dir_all(&state).unwrap();
     fs::create_dir(&state).unwrap();
     copy(kept.path(), &state);
-    a.sql(
-        "DELETE FROM edges; DELETE FROM insights WHERE id='first'",
-    );
+    a.sql("DELETE FROM edges; DELETE FROM insights WHERE id='first'");
     a.remember("second", "x");
     let told = a.sync();
     assert!(
