@@ -2360,12 +2360,16 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__enable)
-            opts="-h -V --json --repo --help --version"
+            opts="-h -V --json --git --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --git)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

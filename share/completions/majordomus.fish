@@ -297,6 +297,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __f
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -s V -l version -d 'Print version'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "enable" -d 'Agree that a store of this machine is merged through the folder'
+complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "enable" -d 'Agree that a store of this machine is merged through the folder, or a remote of git'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "disable" -d 'Take that back; nothing is removed'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "export" -d 'Write what is new here into the folder'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "import" -d 'Merge what the folder has into the store'
@@ -308,6 +309,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __f
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "status" -d 'Say what is known of the stores that are enabled here'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "verify" -d 'Compare each store with its registers, change nothing, and print the digest that other machines print too'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and not __fish_seen_subcommand_from enable disable export import sync diff log undo retire status verify help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from enable" -l git -d 'Merge it through a remote of git: https://, ssh, a folder, or http:// on this machine. With `MNEMON_SYNC_DIR` set, through the folder too' -r
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from enable" -l repo -d 'Where to look for the checkout, in place of the working directory' -r -F
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from enable" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from enable" -s h -l help -d 'Print help'
@@ -363,7 +365,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from verify" -l json -d 'Print one JSON value'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from verify" -s h -l help -d 'Print help'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from verify" -s V -l version -d 'Print version'
-complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "enable" -d 'Agree that a store of this machine is merged through the folder'
+complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "enable" -d 'Agree that a store of this machine is merged through the folder, or a remote of git'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "disable" -d 'Take that back; nothing is removed'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "export" -d 'Write what is new here into the folder'
 complete -c majordomus -n "__fish_majordomus_using_subcommand store; and __fish_seen_subcommand_from help" -f -a "import" -d 'Merge what the folder has into the store'
@@ -449,7 +451,7 @@ complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_s
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "export" -d 'Write every note to a file of its own'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "share" -d 'Name a remote that the team\'s notes go to, and accept it here'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from notes" -f -a "trust" -d 'Accept the remote that the checkout names for the team\'s notes'
-complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "enable" -d 'Agree that a store of this machine is merged through the folder'
+complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "enable" -d 'Agree that a store of this machine is merged through the folder, or a remote of git'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "disable" -d 'Take that back; nothing is removed'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "export" -d 'Write what is new here into the folder'
 complete -c majordomus -n "__fish_majordomus_using_subcommand help; and __fish_seen_subcommand_from store" -f -a "import" -d 'Merge what the folder has into the store'

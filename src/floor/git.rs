@@ -171,6 +171,33 @@ pub fn command_with_settings(folder: &Path) -> Command {
     })
 }
 
+/// The same command, none of whose files may grow past `bytes`: what somebody else sends decides how large a pack is.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a shell sets the bound, and then becomes the git that was asked for"
+)]
+pub fn bounded(git: &Command, bytes: u64) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    // POSIX counts blocks of 512 bytes.
+    let script = format!("ulimit -f {} && exec \"$0\" \"$@\"", bytes.div_ceil(512));
+    shell
+        .args(["-c", &script])
+        .arg(git.get_program())
+        .args(git.get_args());
+    for (name, value) in git.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(folder) = git.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    shell.stdin(Stdio::null());
+    shell
+}
+
 fn leads_elsewhere(name: &str) -> bool {
     ELSEWHERE.contains(&name)
         || ELSEWHERE_PREFIXES
@@ -242,7 +269,7 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::{Checkout, command, leads_elsewhere};
+    use super::{Checkout, bounded, command, leads_elsewhere};
 
     /// Runs git hermetically in `folder` and returns what it printed, or `None` if it failed.
     fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
@@ -378,6 +405,20 @@ mod tests {
             .map(|(name, _)| name.to_string_lossy().into_owned())
             .collect();
         assert_eq!(kept, ["GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT"]);
+    }
+
+    #[test]
+    fn a_bounded_git_writes_no_file_past_its_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        repository(folder.path());
+        let bytes: Vec<u8> = (0..1_000_000_u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+            .collect();
+        fs::write(folder.path().join("big"), bytes).unwrap();
+        let mut git = command(folder.path());
+        git.args(["hash-object", "-w", "big"]);
+        assert!(!bounded(&git, 4096).output().unwrap().status.success());
+        assert!(bounded(&git, 4_000_000).output().unwrap().status.success());
     }
 
     #[test]

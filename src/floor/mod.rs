@@ -18,6 +18,7 @@ pub mod mac;
 pub mod mount;
 pub mod paths;
 pub mod place;
+pub mod remote;
 pub mod text;
 pub mod turns;
 pub mod watch;

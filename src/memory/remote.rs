@@ -10,18 +10,11 @@
 //!
 //! Absent: when to publish, what to do with somebody else's commits, and consent: those are the caller's.
 
-mod address;
-mod child;
-mod deadline;
-mod error;
 mod lock;
 mod openness;
-mod settings;
 mod tidy;
-mod verdict;
 
-pub use deadline::Deadline;
-pub use error::RemoteError;
+pub use crate::floor::remote::{Deadline, RemoteError};
 pub use openness::{Openness, openness};
 pub use tidy::{TIDY, tidy};
 
@@ -36,14 +29,13 @@ use gix_ref::FullName;
 use super::library::{Library, LibraryError};
 use super::team::REF;
 use crate::floor::error::Chain;
-use child::Ran;
+use crate::floor::remote::child::Ran;
+use crate::floor::remote::settings::Settings;
+use crate::floor::remote::{REMOTE, address, child, settings, verdict};
 use lock::SyncLock;
-use settings::Settings;
 
 /// Where the remote's ref stood when it was last seen.
 pub const TRACKING: &str = "refs/remotes/team/memory";
-/// The remote's name in the settings that git gets; it stands in no file.
-const REMOTE: &str = "team";
 /// The longest that git may say nothing: it tells its progress each second that there is some.
 const SILENCE: Duration = Duration::from_secs(20);
 

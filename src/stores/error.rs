@@ -32,6 +32,9 @@ pub enum StoreError {
     /// What is sent out may not lie with what is private.
     #[error("the folder {} is, contains or lies in the folder of the stores", .0.display())]
     Folder(PathBuf),
+    /// No remote may have this address.
+    #[error(transparent)]
+    Url(crate::floor::remote::RemoteError),
     /// Two tools would merge one store.
     #[error("the hooks of mnemon-sync are installed in {}", .0.display())]
     ForeignHooks(PathBuf),

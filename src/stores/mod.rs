@@ -10,12 +10,15 @@
 //! batches. What is new here becomes a segment. The merge is pure, and a simulation runs it. A server meets the stores of its clients
 //! through [`service`], and [`last`] keeps what came of it.
 //!
-//! What is absent: git, a timer, and a store that nobody enabled ([`place`]).
+//! What carries the segments is a folder, or a remote of git ([`git`]).
+//!
+//! What is absent: a timer, and a store that nobody enabled ([`place`]).
 
 pub mod apply;
 pub mod clock;
 pub mod error;
 mod folder;
+mod git;
 pub mod instant;
 pub mod last;
 pub mod merge;
@@ -27,5 +30,6 @@ pub mod segments;
 pub mod service;
 pub mod session;
 pub mod shadow;
+mod snapshot;
 pub mod status;
 pub mod witness;

@@ -48,7 +48,11 @@ pub struct Place {
 /// What the user agreed to.
 #[derive(Debug, Serialize, Deserialize)]
 struct Consent {
-    folder: PathBuf,
+    /// The folder that something carries.
+    folder: Option<PathBuf>,
+    /// The address of the remote.
+    #[serde(default)]
+    git: Option<String>,
 }
 
 /// Whether mnemon takes the name: `^[a-zA-Z0-9][a-zA-Z0-9_-]*$`, and of a length that every file system takes.
@@ -103,15 +107,35 @@ impl Surroundings {
         enabled
     }
 
-    /// Lets a store of this machine be merged through the folder.
+    /// Lets a store of this machine be merged through the folder, through the remote at `git`, or through both. Answers the
+    /// folder.
     ///
     /// # Errors
-    /// Where the folder may not be one, mnemon-sync is at the stores, or the system refuses.
-    pub fn enable(&self, place: &Place) -> Result<PathBuf, StoreError> {
+    /// Where the folder may not be one, the address is none, mnemon-sync is at the stores, or the system refuses.
+    pub fn enable(
+        &self,
+        place: &Place,
+        through_folder: bool,
+        git: Option<&str>,
+    ) -> Result<Option<PathBuf>, StoreError> {
         let settings = fs::read(&self.claude_settings).unwrap_or_default();
         if memchr::memmem::find(&settings, b"mnemon-sync").is_some() {
             return Err(StoreError::ForeignHooks(self.claude_settings.clone()));
         }
+        git.map_or(Ok(()), super::git::hold)?;
+        let folder = through_folder.then(|| self.sync_folder()).transpose()?;
+        private_folder(&place.state)?;
+        let text = serde_json::to_vec(&Consent {
+            folder: folder.clone(),
+            git: git.map(str::to_owned),
+        })?;
+        let path = place.consent();
+        replace(&path, &text).map_err(StoreError::io(&path))?;
+        Ok(folder)
+    }
+
+    /// The folder that something carries, made where it is not there.
+    fn sync_folder(&self) -> Result<PathBuf, StoreError> {
         fs::create_dir_all(&self.folder).map_err(StoreError::io(&self.folder))?;
         let folder = self.folder.canonicalize();
         let folder = folder.map_err(StoreError::io(&self.folder))?;
@@ -119,12 +143,6 @@ impl Surroundings {
         if folder.starts_with(&data) || data.starts_with(&folder) {
             return Err(StoreError::Folder(folder));
         }
-        private_folder(&place.state)?;
-        let text = serde_json::to_vec(&Consent {
-            folder: folder.clone(),
-        })?;
-        let path = place.consent();
-        replace(&path, &text).map_err(StoreError::io(&path))?;
         Ok(folder)
     }
 }
@@ -134,15 +152,36 @@ impl Place {
         self.state.join("enabled.json")
     }
 
-    /// The folder that its user agreed to, with the store's name.
-    ///
-    /// # Errors
-    /// Where nobody did.
-    pub fn folder(&self) -> Result<PathBuf, StoreError> {
+    fn agreed(&self) -> Result<Consent, StoreError> {
         let off = || StoreError::Off(self.name.clone());
         let (text, _) = read_plain(&self.consent(), 64 * 1024).map_err(|_| off())?;
-        let consent: Consent = serde_json::from_slice(&text).map_err(|_| off())?;
-        Ok(consent.folder.join(&self.name))
+        serde_json::from_slice(&text).map_err(|_| off())
+    }
+
+    /// Where this device writes its segments: the sync folder, with the store's name, or where the remote's are made.
+    ///
+    /// # Errors
+    /// Where nobody agreed.
+    pub fn folder(&self) -> Result<PathBuf, StoreError> {
+        let outbox = || super::git::outbox(self);
+        Ok(self.sync_folder()?.unwrap_or_else(outbox))
+    }
+
+    /// The folder that its user agreed to, with the store's name; none where the store is merged through a remote alone.
+    ///
+    /// # Errors
+    /// Where nobody agreed.
+    pub fn sync_folder(&self) -> Result<Option<PathBuf>, StoreError> {
+        let folder = self.agreed()?.folder;
+        Ok(folder.map(|folder| folder.join(&self.name)))
+    }
+
+    /// The address of the remote that its user agreed to.
+    ///
+    /// # Errors
+    /// Where nobody agreed.
+    pub fn git(&self) -> Result<Option<String>, StoreError> {
+        Ok(self.agreed()?.git)
     }
 
     /// Takes the consent back; the shadow stays, so that nothing is counted twice when it is given again.
@@ -186,7 +225,7 @@ pub(super) fn refused(path: &Path, error: FileError) -> StoreError {
     }
 }
 
-fn private_folder(path: &Path) -> Result<(), StoreError> {
+pub(super) fn private_folder(path: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::DirBuilderExt as _;
     let made = fs::DirBuilder::new()
         .recursive(true)

@@ -23,12 +23,14 @@ use std::path::Path;
 use super::clock::{Clock, Device};
 use super::error::StoreError;
 use super::folder;
+use super::git;
 use super::merge;
 use super::observe::Row;
 use super::place::Place;
 use super::registers::{Edge, Ends, Insight, Payload};
 use super::segments::Line;
 use super::shadow::{Entry, Mark, Shadow};
+use super::snapshot;
 use super::witness::Witness;
 
 /// What is to be done.
@@ -94,7 +96,7 @@ pub struct Session {
     pub(super) report: Report,
     /// Whether nothing was found that was not there the last time.
     is_still: bool,
-    _lock: File,
+    lock: File,
 }
 
 impl Session {
@@ -118,7 +120,7 @@ impl Session {
             clock,
             report,
             is_still: false,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -128,6 +130,12 @@ impl Session {
     /// Where a file cannot be used. What is merely in the way of one row or one segment is in the report.
     pub fn run(mut self, plan: Plan) -> Result<Report, StoreError> {
         let folder = self.place.folder()?;
+        // The network is met before anything is held open.
+        let meeting = if plan.import || (plan.export && !plan.dry_run) {
+            git::Meeting::begin(&mut self, plan.dry_run)?
+        } else {
+            None
+        };
         let witness = Witness::of(&self.place.live);
         self.shadow.run("BEGIN IMMEDIATE")?;
         let done = self.meet(&folder, plan, witness.as_ref());
@@ -141,6 +149,9 @@ impl Session {
         }
         if plan.export {
             folder::send(&mut self, &folder, plan.now_ms)?;
+            if let Some(meeting) = meeting {
+                meeting.send(&mut self, plan.now_ms)?;
+            }
         }
         if let Some(witness) = witness.filter(|_| !self.is_still) {
             self.bear_witness(&witness, plan)?;
@@ -174,6 +185,10 @@ impl Session {
         }
         if plan.import {
             folder::take_in(self, folder)?;
+            snapshot::take_in(self, folder)?;
+            for peers in git::folders(&self.place) {
+                folder::take_in(self, &peers)?;
+            }
         }
         if plan.dry_run {
             self.report.sent = self.shadow.count("insight WHERE unsent")?
@@ -269,6 +284,12 @@ impl Session {
         self.clock.device = self.shadow.clock()?.device;
         self.report.device = self.device().to_string();
         Ok(())
+    }
+
+    /// The store's lock, for whoever works for this session and may outlive this process.
+    pub(super) fn share_lock(&self) -> Result<File, StoreError> {
+        let shared = self.lock.try_clone();
+        shared.map_err(StoreError::io(&self.place.state))
     }
 
     /// This device in this store.

@@ -8,6 +8,7 @@ use super::place::Place;
 use super::schema::Live;
 use super::shadow::Shadow;
 use crate::floor::hex;
+use crate::floor::remote::address::without_secrets;
 
 /// Another machine.
 #[derive(Debug, Clone, serde::Serialize, utoipa::ToSchema)]
@@ -31,6 +32,9 @@ pub struct Status {
     pub device: String,
     /// The folder its segments go to.
     pub folder: String,
+    /// The address of the remote, without what stands in it for a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git: Option<String>,
     /// Insights that are known.
     pub insights: u64,
     /// Insights that are alive in the store.
@@ -75,6 +79,7 @@ pub fn status(place: &Place) -> Result<Status, StoreError> {
         store: place.name.clone(),
         device: shadow.clock()?.device.to_string(),
         folder: folder.display().to_string(),
+        git: place.git()?.map(|url| without_secrets(&url)),
         insights: shadow.count("insight")?,
         alive: shadow.count(r#"insight WHERE instr(seen, '"deleted_at":"n"')"#)?,
         edges: shadow.count("edge")?,

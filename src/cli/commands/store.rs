@@ -15,6 +15,7 @@ use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::clean;
 use crate::floor::clock::now_ms;
+use crate::floor::remote::address::without_secrets;
 use crate::stores::error::StoreError;
 use crate::stores::last::Way;
 use crate::stores::place::{Place, Surroundings};
@@ -44,6 +45,19 @@ pub struct One {
     /// How to print
     #[command(flatten)]
     pub form: Json,
+}
+
+/// One store, and how it is merged.
+#[derive(Debug, clap::Args)]
+pub struct Enable {
+    /// Which
+    #[command(flatten)]
+    pub one: One,
+
+    /// Merge it through a remote of git: https://, ssh, a folder, or http:// on this machine. With `MNEMON_SYNC_DIR` set,
+    /// through the folder too
+    #[arg(long, value_name = "URL")]
+    pub git: Option<String>,
 }
 
 /// One store, or all that are enabled.
@@ -125,8 +139,8 @@ pub struct Undo {
 /// What is done with stores.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
-    /// Agree that a store of this machine is merged through the folder
-    Enable(One),
+    /// Agree that a store of this machine is merged through the folder, or a remote of git
+    Enable(Enable),
     /// Take that back; nothing is removed
     Disable(One),
     /// Write what is new here into the folder
@@ -159,19 +173,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         None => live::tell(None, args.form, context),
         Some(Action::Status(some)) => live::tell(some.store.as_deref(), some.form, context),
         Some(Action::Verify(some)) => verify(some, context, &around()?),
-        Some(Action::Enable(one)) => {
-            let around = around()?;
-            let place = around.place(&one.store)?;
-            let folder = around.enable(&place)?;
-            Session::open(&place)?.make_again()?;
-            let answer = json!({ "store": one.store, "enabled": true, "folder": folder.display().to_string() });
-            let text = format!(
-                "the store {} is merged through {}\n",
-                one.store,
-                folder.display()
-            );
-            print(&answer, &text, one.form, context)
-        }
+        Some(Action::Enable(asked)) => enable(asked, context, &around()?),
         Some(Action::Disable(one)) => {
             around()?.place(&one.store)?.disable()?;
             let answer = json!({ "store": one.store, "enabled": false });
@@ -186,6 +188,23 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         Some(Action::Log(one)) => past::log(one, context, &around()?),
         Some(Action::Undo(undo)) => past::undo(undo, context, &around()?),
     }
+}
+
+fn enable(asked: &Enable, context: &Context, around: &Surroundings) -> Outcome {
+    let (store, git) = (&asked.one.store, asked.git.as_deref());
+    let place = around.place(store)?;
+    let through_folder = git.is_none() || context.settings.sync_dir.is_some();
+    let folder = around.enable(&place, through_folder, git)?;
+    Session::open(&place)?.make_again()?;
+    let folder = folder.map(|folder| folder.display().to_string());
+    let git = git.map(without_secrets);
+    let answer = json!({ "store": store, "enabled": true, "folder": folder, "git": git });
+    let through: Vec<String> = folder.into_iter().chain(git).collect();
+    let text = format!(
+        "the store {store} is merged through {}\n",
+        through.join(" and ")
+    );
+    print(&answer, &text, asked.one.form, context)
 }
 
 /// Where the stores of whoever types are, as their environment says; paths are absolute.
@@ -299,6 +318,7 @@ impl From<StoreError> for Failure {
             StoreError::NoRun(_) => failures::NO_STORE_RUN,
             StoreError::NoPeer(_) => failures::NO_STORE_PEER,
             StoreError::Removed(_) => failures::REMOVED_STORE,
+            StoreError::Url(_) => failures::STORE_URL,
             StoreError::Folder(_) => failures::STORE_FOLDER,
             StoreError::ForeignHooks(_) => failures::FOREIGN_STORE_HOOKS,
             StoreError::Strange { .. } => failures::STRANGE_STORE,

@@ -136,6 +136,7 @@ gaps::table! {
         NO_STORE_PEER = Usage, "`…` is not the name or id of exactly one other machine", "majordomus store status";
         WHICH_STORE = Usage, "it must be said which store is meant", "majordomus store diff PEER --store STORE";
         REMOVED_STORE = Failed, "the store `…` was removed on this machine", "majordomus store disable STORE, or majordomus store enable STORE to make it again of what the machines know";
+        STORE_URL = Usage, "`…` is no address of a remote that is used: expected https:// or ssh", "git ls-remote URL";
         STORE_FOLDER = Usage, "the folder … is, contains or lies in the folder of the stores", "MNEMON_SYNC_DIR=PATH majordomus store enable STORE";
         FOREIGN_STORE_HOOKS = Failed, "the hooks of mnemon-sync are installed in …", "mnemon-sync uninstall-hooks";
         STRANGE_STORE = Failed, "… …", "ls -l PATH";

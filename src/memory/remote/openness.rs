@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::{Deadline, RemoteError, child, verdict};
+use super::{Deadline, RemoteError};
 use crate::floor::git;
+use crate::floor::remote::{child, verdict};
 
 /// The longest that it is waited for.
 const PATIENCE: Duration = Duration::from_secs(8);

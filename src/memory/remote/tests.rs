@@ -493,6 +493,6 @@ fn a_disk_that_is_full_or_may_not_be_written_is_named() {
 fn every_error_says_what_its_row_says_and_what_helps() {
     crate::floor::gaps::holds_for(RemoteError::table());
     let error = RemoteError::Rejected("no".to_owned());
-    assert_eq!(error.to_string(), "the team's remote refused the notes: no");
+    assert_eq!(error.to_string(), "the remote refused what was sent: no");
     assert_eq!((error.word(), error.is_passing()), ("rejected", false));
 }

@@ -8,8 +8,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Deadline, RemoteError, child, lock, settings};
+use super::{Deadline, RemoteError, lock};
 use crate::floor::git;
+use crate::floor::remote::{child, settings};
 
 /// How many files of one object each may lie about.
 const LOOSE: usize = 1000;

@@ -112,7 +112,7 @@ impl Era {
 #[derive(Debug)]
 pub(crate) struct Machine {
     folder: TempDir,
-    carried: PathBuf,
+    carried: Option<PathBuf>,
 }
 
 impl Machine {
@@ -144,8 +144,18 @@ impl Machine {
     /// A machine without a store.
     pub(crate) fn empty(carried: &Path) -> Self {
         let folder = TempDir::with_prefix("majordomus-it-").unwrap();
-        let carried = carried.to_owned();
+        let carried = Some(carried.to_owned());
         Self { folder, carried }
+    }
+
+    /// A machine with a store `default` that no folder leads to, merged through the remote at this address.
+    pub(crate) fn by_git(url: &str) -> Self {
+        let folder = TempDir::with_prefix("majordomus-it-").unwrap();
+        let carried = None;
+        let machine = Self { folder, carried };
+        drop(Era::Supersedes.create(&machine.path()));
+        machine.done(&["enable", "default", "--git", url, "--json"]);
+        machine
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -222,10 +232,10 @@ impl Machine {
     /// `majordomus store`, not started yet.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = hermetic(MAJORDOMUS, self.home(), self.home());
-        command
-            .env("MNEMON_SYNC_DIR", &self.carried)
-            .arg("store")
-            .args(arguments);
+        if let Some(carried) = &self.carried {
+            command.env("MNEMON_SYNC_DIR", carried);
+        }
+        command.arg("store").args(arguments);
         command
     }
 

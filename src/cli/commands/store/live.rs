@@ -153,7 +153,9 @@ pub(super) fn tell(store: Option<&str>, form: Json, context: &Context) -> Outcom
             number("edges"),
             number("unsent"),
             number("waiting"),
-            word(one, "folder")
+            one.get("git")
+                .and_then(Value::as_str)
+                .unwrap_or(word(one, "folder"))
         );
         for peer in list(one, "peers") {
             let _ = writeln!(text, "  {} ({})", word(peer, "label"), word(peer, "device"));

@@ -29,10 +29,13 @@ const KEEPER: &str = r#"trap "" TERM HUP INT; read -r _; kill -TERM 0; sleep 0.3
 
 /// What a child left.
 #[derive(Debug)]
-pub(super) struct Ran {
-    pub(super) status: ExitStatus,
-    pub(super) stdout: Vec<u8>,
-    pub(super) stderr: Vec<u8>,
+pub struct Ran {
+    /// Its exit.
+    pub status: ExitStatus,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it said.
+    pub stderr: Vec<u8>,
 }
 
 /// A process group, all of which dies with the value.
@@ -75,11 +78,7 @@ impl Drop for Group {
 ///
 /// # Errors
 /// `NoGit`, `TimedOut`, or `Other` where no process can be started. What it says by its exit code is the caller's.
-pub(super) fn run(
-    git: &mut Command,
-    until: &Deadline,
-    silence: Duration,
-) -> Result<Ran, RemoteError> {
+pub fn run(git: &mut Command, until: &Deadline, silence: Duration) -> Result<Ran, RemoteError> {
     let group = Group::new().map_err(|error| refused(&error))?;
     let mut child = git
         .process_group(group.id())

@@ -33,7 +33,7 @@ pub enum RemoteError {
     Disk,
     /// There is no git.
     NoGit,
-    /// Another process uses the network for these notes, or holds the lock of a ref.
+    /// Another process uses the network for the same repository, or holds the lock of a ref.
     Lock,
     /// Not an address that is used.
     Url(String),
@@ -50,32 +50,32 @@ type Row = (&'static str, &'static str, &'static str);
 
 const TIMED_OUT: Row = (
     "timed-out",
-    "the team's remote did not answer in time",
+    "the remote did not answer in time",
     "git ls-remote URL, to see whether it answers you",
 );
 const OFFLINE: Row = (
     "offline",
-    "the team's remote cannot be reached",
+    "the remote cannot be reached",
     "git ls-remote URL, to see what is in the way",
 );
 const NO_CREDENTIALS: Row = (
     "no-credentials",
-    "the team's remote asks who you are, and git has no answer without asking you",
+    "the remote asks who you are, and git has no answer without asking you",
     "git ls-remote URL once in a terminal, with a credential helper or an ssh agent that keeps the answer",
 );
 const HOST_KEY: Row = (
     "host-key",
-    "the ssh key of the team's remote is not the one that is known here",
+    "the ssh key of the remote is not the one that is known here",
     "ssh -T HOST once in a terminal, and compare the key",
 );
 const CERTIFICATE: Row = (
     "certificate",
-    "the certificate of the team's remote is not trusted here",
+    "the certificate of the remote is not trusted here",
     "git config http.sslCAInfo FILE, with your company's certificate",
 );
 const NO_ACCESS: Row = (
     "no-access",
-    "the team's remote has no such repository for you, or does not let you write",
+    "the remote has no such repository for you, or does not let you write",
     "git ls-remote URL, then ask its owner for access",
 );
 const STALE: Row = (
@@ -85,12 +85,12 @@ const STALE: Row = (
 );
 const REJECTED: Row = (
     "rejected",
-    "the team's remote refused the notes: …",
+    "the remote refused what was sent: …",
     "ask who looks after its rules, or name another ref",
 );
 const DAMAGED: Row = (
     "damaged",
-    "what the team's remote sent does not hold together: …",
+    "what the remote sent does not hold together: …",
     "git fsck, in a clone of the remote",
 );
 const BROKEN: Row = (
@@ -100,12 +100,12 @@ const BROKEN: Row = (
 );
 const FORMAT: Row = (
     "format",
-    "the team's remote has object ids of another kind than the notes here",
+    "the remote has object ids of another kind than ours",
     "majordomus doctor",
 );
 const DISK: Row = (
     "disk",
-    "the disk that holds the notes is full or cannot be written",
+    "the disk is full or cannot be written",
     "df -h PATH",
 );
 const NO_GIT: Row = (
@@ -115,7 +115,7 @@ const NO_GIT: Row = (
 );
 const LOCK: Row = (
     "lock",
-    "another process is publishing the notes of this repository",
+    "another process is sending from the same repository",
     "majordomus status",
 );
 const URL: Row = (
@@ -130,7 +130,7 @@ const NAME: Row = (
 );
 const SETTINGS: Row = (
     "settings",
-    "the repository of the notes has a setting that is not ours: `…`",
+    "our repository has a setting that is not ours: `…`",
     "git config --file PATH --list, and take it out",
 );
 const OTHER: Row = ("failed", "git failed: …", "majordomus doctor");

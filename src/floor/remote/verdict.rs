@@ -152,12 +152,14 @@ const RACES: &[&str] = &[
 ];
 
 /// Whether git says that the remote has no such ref.
-pub(super) fn is_missing(ran: &Ran) -> bool {
+#[must_use]
+pub fn is_missing(ran: &Ran) -> bool {
     own(&said(ran)).any(|line| line.starts_with("fatal: couldn't find remote ref "))
 }
 
 /// Why a fetch failed.
-pub(super) fn of_fetch(ran: &Ran) -> RemoteError {
+#[must_use]
+pub fn of_fetch(ran: &Ran) -> RemoteError {
     let said = said(ran);
     let is_damage = |line: &str| {
         line.contains("fsck error")
@@ -178,7 +180,8 @@ pub(super) fn of_fetch(ran: &Ran) -> RemoteError {
 }
 
 /// Why our own repository refused, in the words of this process.
-pub(super) fn of_ours(words: String) -> RemoteError {
+#[must_use]
+pub fn of_ours(words: String) -> RemoteError {
     let (disk, _) = &MEANINGS[0];
     let small = words.to_lowercase();
     if disk.iter().any(|word| small.contains(word)) {
@@ -188,7 +191,8 @@ pub(super) fn of_ours(words: String) -> RemoteError {
 }
 
 /// Why a push failed: a line of `--porcelain` where there is one.
-pub(super) fn of_push(ran: &Ran) -> RemoteError {
+#[must_use]
+pub fn of_push(ran: &Ran) -> RemoteError {
     let said = said(ran);
     let reported = String::from_utf8_lossy(&ran.stdout);
     let Some(line) = reported.lines().find(|line| line.starts_with("!\t")) else {

@@ -13,7 +13,7 @@ const SHOWN: usize = 200;
 ///
 /// # Errors
 /// `Url`, with the address and without what stands in it for a password.
-pub(super) fn hold(url: &str, local_allowed: bool) -> Result<(), RemoteError> {
+pub fn hold(url: &str, local_allowed: bool) -> Result<(), RemoteError> {
     // What reads a backslash as a slash would read another host.
     let is_clean = url.len() <= URL_BYTES
         && !url
@@ -72,7 +72,8 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// A text without what stands in its addresses before an `@`: a password, mostly.
-pub(super) fn without_secrets(text: &str) -> String {
+#[must_use]
+pub fn without_secrets(text: &str) -> String {
     let mut pieces = text.split("://");
     let mut clean = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

@@ -50,15 +50,14 @@ const WRITTEN: &[(&str, &[&str])] = &[
 
 /// How the checkout reaches remotes: names and values, in git's order.
 #[derive(Debug)]
-pub(super) struct Settings(Vec<(String, String)>);
+pub struct Settings(Vec<(String, String)>);
 
 impl Settings {
     /// Reads them, by git, in the checkout.
-    pub(super) fn read(
-        checkout: &Path,
-        until: &Deadline,
-        silence: Duration,
-    ) -> Result<Self, RemoteError> {
+    ///
+    /// # Errors
+    /// Where git does not answer.
+    pub fn read(checkout: &Path, until: &Deadline, silence: Duration) -> Result<Self, RemoteError> {
         let mut git = git::command_with_settings(checkout);
         git.args(["config", "--includes", "--list", "-z"]);
         let ran = child::run(&mut git, until, silence)?;
@@ -82,7 +81,8 @@ impl Settings {
     }
 
     /// A git for the repository in `folder`, which knows the remote at `url` by its name and may use `protocols` alone.
-    pub(super) fn command(&self, folder: &Path, url: &str, protocols: &str) -> Command {
+    #[must_use]
+    pub fn command(&self, folder: &Path, url: &str, protocols: &str) -> Command {
         let mut git = git::command_with_credentials(folder);
         let url_key = format!("remote.{REMOTE}.url");
         let theirs = self.0.iter().map(|(n, v)| (n.as_str(), v.as_str()));
@@ -117,13 +117,13 @@ fn is_wanted(name: &str) -> bool {
 ///
 /// # Errors
 /// `Settings` with the first line that git did not write; `Other` where it cannot be read.
-pub(super) fn hold(folder: &Path) -> Result<(), RemoteError> {
+pub fn hold(folder: &Path) -> Result<(), RemoteError> {
     // With this file git reads another repository's configuration.
     if folder.join("commondir").symlink_metadata().is_ok() {
         return Err(RemoteError::Settings("commondir".to_owned()));
     }
     let (config, _) = read_plain(&folder.join("config"), CONFIG_BYTES)
-        .map_err(|error| RemoteError::Other(format!("the notes' configuration {error}")))?;
+        .map_err(|error| RemoteError::Other(format!("our repository's configuration {error}")))?;
     let mut known: &[&str] = &[];
     for line in config.lines().map(|line| line.trim().to_str_lossy()) {
         let is_ours = if let Some(section) = line.strip_prefix('[') {
