@@ -220,9 +220,6 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__notes,trust)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
                 ;;
-            majordomus__subcmd__help__subcmd__store,diff)
-                cmd="majordomus__subcmd__help__subcmd__store__subcmd__diff"
-                ;;
             majordomus__subcmd__help__subcmd__store,disable)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__disable"
                 ;;
@@ -235,11 +232,8 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__store,import)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__import"
                 ;;
-            majordomus__subcmd__help__subcmd__store,log)
-                cmd="majordomus__subcmd__help__subcmd__store__subcmd__log"
-                ;;
-            majordomus__subcmd__help__subcmd__store,retire)
-                cmd="majordomus__subcmd__help__subcmd__store__subcmd__retire"
+            majordomus__subcmd__help__subcmd__store,install-hooks)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__install__subcmd__hooks"
                 ;;
             majordomus__subcmd__help__subcmd__store,status)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__status"
@@ -247,8 +241,8 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__store,sync)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__sync"
                 ;;
-            majordomus__subcmd__help__subcmd__store,undo)
-                cmd="majordomus__subcmd__help__subcmd__store__subcmd__undo"
+            majordomus__subcmd__help__subcmd__store,uninstall-hooks)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__uninstall__subcmd__hooks"
                 ;;
             majordomus__subcmd__help__subcmd__store,verify)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__verify"
@@ -361,9 +355,6 @@ _majordomus() {
             majordomus__subcmd__notes__subcmd__help,trust)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__trust"
                 ;;
-            majordomus__subcmd__store,diff)
-                cmd="majordomus__subcmd__store__subcmd__diff"
-                ;;
             majordomus__subcmd__store,disable)
                 cmd="majordomus__subcmd__store__subcmd__disable"
                 ;;
@@ -379,11 +370,8 @@ _majordomus() {
             majordomus__subcmd__store,import)
                 cmd="majordomus__subcmd__store__subcmd__import"
                 ;;
-            majordomus__subcmd__store,log)
-                cmd="majordomus__subcmd__store__subcmd__log"
-                ;;
-            majordomus__subcmd__store,retire)
-                cmd="majordomus__subcmd__store__subcmd__retire"
+            majordomus__subcmd__store,install-hooks)
+                cmd="majordomus__subcmd__store__subcmd__install__subcmd__hooks"
                 ;;
             majordomus__subcmd__store,status)
                 cmd="majordomus__subcmd__store__subcmd__status"
@@ -391,14 +379,11 @@ _majordomus() {
             majordomus__subcmd__store,sync)
                 cmd="majordomus__subcmd__store__subcmd__sync"
                 ;;
-            majordomus__subcmd__store,undo)
-                cmd="majordomus__subcmd__store__subcmd__undo"
+            majordomus__subcmd__store,uninstall-hooks)
+                cmd="majordomus__subcmd__store__subcmd__uninstall__subcmd__hooks"
                 ;;
             majordomus__subcmd__store,verify)
                 cmd="majordomus__subcmd__store__subcmd__verify"
-                ;;
-            majordomus__subcmd__store__subcmd__help,diff)
-                cmd="majordomus__subcmd__store__subcmd__help__subcmd__diff"
                 ;;
             majordomus__subcmd__store__subcmd__help,disable)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__disable"
@@ -415,11 +400,8 @@ _majordomus() {
             majordomus__subcmd__store__subcmd__help,import)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__import"
                 ;;
-            majordomus__subcmd__store__subcmd__help,log)
-                cmd="majordomus__subcmd__store__subcmd__help__subcmd__log"
-                ;;
-            majordomus__subcmd__store__subcmd__help,retire)
-                cmd="majordomus__subcmd__store__subcmd__help__subcmd__retire"
+            majordomus__subcmd__store__subcmd__help,install-hooks)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__install__subcmd__hooks"
                 ;;
             majordomus__subcmd__store__subcmd__help,status)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__status"
@@ -427,8 +409,8 @@ _majordomus() {
             majordomus__subcmd__store__subcmd__help,sync)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__sync"
                 ;;
-            majordomus__subcmd__store__subcmd__help,undo)
-                cmd="majordomus__subcmd__store__subcmd__help__subcmd__undo"
+            majordomus__subcmd__store__subcmd__help,uninstall-hooks)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__uninstall__subcmd__hooks"
                 ;;
             majordomus__subcmd__store__subcmd__help,verify)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__verify"
@@ -1196,22 +1178,8 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__store)
-            opts="enable disable export import sync diff log undo retire status verify"
+            opts="enable disable export import sync status verify install-hooks uninstall-hooks"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        majordomus__subcmd__help__subcmd__store__subcmd__diff)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1279,21 +1247,7 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        majordomus__subcmd__help__subcmd__store__subcmd__log)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        majordomus__subcmd__help__subcmd__store__subcmd__retire)
+        majordomus__subcmd__help__subcmd__store__subcmd__install__subcmd__hooks)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1335,7 +1289,7 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        majordomus__subcmd__help__subcmd__store__subcmd__undo)
+        majordomus__subcmd__help__subcmd__store__subcmd__uninstall__subcmd__hooks)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1466,7 +1420,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__hooks__subcmd__install)
-            opts="-y -h -V --client --yes --json --repo --help --version memory"
+            opts="-y -h -V --client --yes --json --repo --help --version memory stores"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1488,7 +1442,7 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__hooks__subcmd__uninstall)
-            opts="-y -h -V --client --yes --json --repo --help --version memory"
+            opts="-y -h -V --client --yes --json --repo --help --version memory stores"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2302,34 +2256,12 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store)
-            opts="-h -V --json --repo --help --version enable disable export import sync diff log undo retire status verify help"
+            opts="-h -V --json --repo --help --version enable disable export import sync status verify install-hooks uninstall-hooks help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --repo)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        majordomus__subcmd__store__subcmd__diff)
-            opts="-h -V --store --json --repo --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --store)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2404,22 +2336,8 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__help)
-            opts="enable disable export import sync diff log undo retire status verify help"
+            opts="enable disable export import sync status verify install-hooks uninstall-hooks help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        majordomus__subcmd__store__subcmd__help__subcmd__diff)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2501,21 +2419,7 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        majordomus__subcmd__store__subcmd__help__subcmd__log)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        majordomus__subcmd__store__subcmd__help__subcmd__retire)
+        majordomus__subcmd__store__subcmd__help__subcmd__install__subcmd__hooks)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2557,7 +2461,7 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        majordomus__subcmd__store__subcmd__help__subcmd__undo)
+        majordomus__subcmd__store__subcmd__help__subcmd__uninstall__subcmd__hooks)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2607,33 +2511,15 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        majordomus__subcmd__store__subcmd__log)
-            opts="-h -V --json --repo --help --version"
+        majordomus__subcmd__store__subcmd__install__subcmd__hooks)
+            opts="-y -h -V --client --yes --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --repo)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        majordomus__subcmd__store__subcmd__retire)
-            opts="-h -V --store --json --dry-run --repo --help --version"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --store)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --client)
+                    COMPREPLY=($(compgen -W "claude codex" -- "${cur}"))
                     return 0
                     ;;
                 --repo)
@@ -2727,15 +2613,15 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        majordomus__subcmd__store__subcmd__undo)
-            opts="-h -V --run --json --dry-run --repo --help --version"
+        majordomus__subcmd__store__subcmd__uninstall__subcmd__hooks)
+            opts="-y -h -V --client --yes --json --repo --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --run)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --client)
+                    COMPREPLY=($(compgen -W "claude codex" -- "${cur}"))
                     return 0
                     ;;
                 --repo)

@@ -22,17 +22,21 @@ const BOUND: u32 = 30;
 pub enum Part {
     /// The team's notes are taken in when a session starts, and sent when a turn ends.
     Memory,
+    /// The stores of mnemon are merged when a session starts, and what is new in them is sent when a turn ends. They are one
+    /// person's, in whatever folder the client is opened.
+    Stores,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: &'static [Self] = &[Self::Memory];
+    pub const ALL: &'static [Self] = &[Self::Memory, Self::Stores];
 
     /// The word on the command line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
+            Self::Stores => "stores",
         }
     }
 
@@ -42,20 +46,31 @@ impl Part {
         Self::ALL.iter().copied().find(|part| part.as_str() == word)
     }
 
+    /// Whether its hooks are the person's, and not the checkout's.
+    #[must_use]
+    pub const fn is_of_person(self) -> bool {
+        matches!(self, Self::Stores)
+    }
+
     /// The hooks of this part. A client whose person has no such executable any more is not stopped by them.
     #[must_use]
     pub fn hooks(self) -> Vec<Hook> {
-        let commands = match self {
-            Self::Memory => [
+        let commands: &[(&'static str, &str)] = match self {
+            Self::Memory => &[
                 ("SessionStart", "majordomus sync --pull --hook 25 || true"),
                 ("Stop", "majordomus sync --push --hook 25 || true"),
             ],
+            Self::Stores => &[
+                ("SessionStart", "majordomus store import --hook 25 || true"),
+                ("Stop", "majordomus store export --hook 25 || true"),
+                ("SubagentStop", "majordomus store export --hook 25 || true"),
+            ],
         };
-        let hook = |(event, command)| Hook {
+        let hook = |&(event, command): &(&'static str, &str)| Hook {
             event,
             item: json!({ "hooks": [{ "type": "command", "command": command, "timeout": BOUND }] }),
         };
-        commands.map(hook).to_vec()
+        commands.iter().map(hook).collect()
     }
 }
 
@@ -64,7 +79,7 @@ impl Part {
 pub struct Host {
     /// The word after `--client`, by which its other file is found too.
     pub word: &'static str,
-    /// The file of its hooks, from the root of the checkout.
+    /// The file of its hooks, from the root of the checkout, or from the person's home.
     pub path: &'static str,
     /// What the client asks for before it runs them; a sentence without its full stop.
     pub gate: &'static str,

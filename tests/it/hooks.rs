@@ -29,6 +29,7 @@ fn states(repository: &Repository) -> Vec<String> {
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let hooks = listed["hooks"].as_array().unwrap().iter();
     hooks
+        .filter(|hook| hook["part"] == "memory")
         .map(|hook| hook["state"].as_str().unwrap().to_owned())
         .collect()
 }
@@ -199,7 +200,7 @@ fn nothing_is_written_unless_somebody_agreed_and_what_cannot_be_merged_is_left_a
     let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
     assert_eq!(plan["written"], false);
     assert_eq!(tree(repository.root()), before);
-    let unknown = hooks(&repository, &["install", "stores"]);
+    let unknown = hooks(&repository, &["install", "nothing"]);
     assert_eq!(unknown.status.code(), Some(2));
     let mut lost = command(&repository, &["install", "memory", "--yes"]);
     let lost = lost.env("PATH", "/usr/bin:/bin").output().unwrap();

@@ -31,6 +31,7 @@ mod files;
 mod first_aid;
 mod flags;
 mod hooks;
+mod hooks_stores;
 mod hostile;
 mod http;
 mod http_mcp;

@@ -11,6 +11,7 @@ mod notes;
 mod place;
 mod server;
 mod start;
+mod stores;
 
 use std::fmt::Write as _;
 
@@ -76,6 +77,7 @@ pub(super) fn look(context: &Context) -> Result<Vec<Finding>, crate::cli::report
     findings.extend(block_on(async { Ok(server::look(&site).await) })?);
     findings.extend(clients::look(&site, context));
     findings.extend(notes::look(&site));
+    findings.extend(stores::look(context));
     findings.push(block_on(async { Ok(start::look(&site).await) })?);
     Ok(findings)
 }

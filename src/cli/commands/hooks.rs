@@ -3,6 +3,7 @@
 //! The files of clients are changed as `init` changes them ([`super::init::carry`]), with a record of its own of what they
 //! were before. With the hooks of notes goes one word in the client's entry: its own hooks send notes, so the server does not.
 
+mod person;
 mod plan;
 
 use clap::builder::PossibleValuesParser;
@@ -47,6 +48,14 @@ pub struct Change {
     #[arg(value_name = "PART", value_parser = PossibleValuesParser::new(Part::ALL.iter().map(|part| part.as_str())))]
     pub part: String,
 
+    /// For whom, and how
+    #[command(flatten)]
+    pub agreed: Agreed,
+}
+
+/// For which clients hooks change, and whether somebody agreed.
+#[derive(Debug, clap::Args)]
+pub struct Agreed {
     /// Only for this client, in use or not; may be given several times
     #[arg(long, value_name = "CLIENT", value_parser = PossibleValuesParser::new(HOSTS.iter().map(|host| host.word)))]
     pub client: Vec<String>,
@@ -65,18 +74,29 @@ pub struct Change {
 /// # Errors
 /// When the executable is not in `PATH`, nobody is there to ask, or a file cannot be written.
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let site = context.checkout()?;
     match &args.action {
-        None => list(args.form, &site, context),
-        Some(Action::Install(change)) => write(change, false, &site, context),
-        Some(Action::Uninstall(change)) => write(change, true, &site, context),
+        None => list(args.form, &context.checkout()?, context),
+        Some(Action::Install(change)) => write(change, false, context),
+        Some(Action::Uninstall(change)) => write(change, true, context),
     }
 }
 
-fn write(change: &Change, back: bool, site: &Site, context: &Context) -> Outcome {
+/// Installs the hooks of stores, or takes them back; `store` has these words too.
+///
+/// # Errors
+/// As [`run`].
+pub fn of_stores(agreed: &Agreed, back: bool, context: &Context) -> Outcome {
+    person::run(Part::Stores, back, agreed, context)
+}
+
+fn write(change: &Change, back: bool, context: &Context) -> Outcome {
     let Some(part) = Part::by_word(&change.part) else {
         return Ok(Exit::Usage);
     };
+    if part.is_of_person() {
+        return person::run(part, back, &change.agreed, context);
+    }
+    let (change, site) = (&change.agreed, &context.checkout()?);
     if generate::is_source_tree(site.root()) {
         return Err(failures::SOURCE_TREE.fill(&[]));
     }
@@ -113,7 +133,7 @@ fn write(change: &Change, back: bool, site: &Site, context: &Context) -> Outcome
 }
 
 /// The clients of this call: those that were named, else those in use, else all of them; to take back, all of them.
-fn wanted(change: &Change, back: bool, site: &Site, context: &Context) -> Vec<&'static Host> {
+fn wanted(change: &Agreed, back: bool, site: &Site, context: &Context) -> Vec<&'static Host> {
     if !change.client.is_empty() {
         let named = |host: &&Host| change.client.iter().any(|word| word == host.word);
         return HOSTS.iter().filter(named).collect();
@@ -149,12 +169,25 @@ fn next(hosts: &[&'static Host], site: &Site, context: &Context) {
     }
 }
 
+/// The file of a part's hooks, as people write it.
+fn path(part: Part, host: &Host) -> String {
+    let home = if part.is_of_person() { "~/" } else { "" };
+    format!("{home}{}", host.path)
+}
+
 fn list(form: Json, site: &Site, context: &Context) -> Outcome {
     let found: Vec<_> = Part::ALL
         .iter()
         .flat_map(|part| HOSTS.iter().map(move |host| (*part, host)))
         .filter_map(|(part, host)| Some((part, host, host.client()?)))
-        .map(|(part, host, client)| (part, host, client, plan::state(part, host, site.root())))
+        .map(|(part, host, client)| {
+            let state = if part.is_of_person() {
+                person::state(part, host, context)
+            } else {
+                plan::state(part, host, site.root())
+            };
+            (part, host, client, state)
+        })
         .collect();
     if form.json {
         let hooks: Vec<_> = found
@@ -163,7 +196,7 @@ fn list(form: Json, site: &Site, context: &Context) -> Outcome {
                 json!({
                     "part": part.as_str(),
                     "client": client.title,
-                    "path": host.path,
+                    "path": path(*part, host),
                     "state": state.as_ref().map_or("unreadable", |state| state.as_str()),
                     "reason": state.as_ref().err(),
                 })
@@ -175,18 +208,19 @@ fn list(form: Json, site: &Site, context: &Context) -> Outcome {
     let lines = found.iter().map(|(part, host, client, state)| {
         let state = match state {
             Ok(state) => state.words().to_owned(),
-            Err(reason) => format!("{} {reason}", host.path),
+            Err(reason) => format!("{} {reason}", path(*part, host)),
         };
         format!(
             "{}  {:<12} {:<22} {state}\n",
             part.as_str(),
             client.title,
-            host.path
+            path(*part, host)
         )
     });
     context.screen.print(&lines.collect::<String>())?;
     if found
         .iter()
+        .filter(|(part, ..)| *part == Part::Memory)
         .all(|(.., state)| state != &Ok(plan::State::Installed))
     {
         context.screen.note("hint: majordomus hooks install memory");

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::absence::Absence;
 use crate::cli::arguments::Json;
 use crate::cli::commands::open;
+use crate::cli::commands::store::live;
 use crate::cli::context::Context;
 use crate::cli::offline;
 use crate::cli::owner::{Owner, block_on};
@@ -53,7 +54,13 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         Ok(answer) => (answer, None),
         Err(absence) => (None, Some(absence)),
     };
-    let status = status(&site, answer, absence.as_ref());
+    let mut status = status(&site, answer, absence.as_ref());
+    let stores = stores(context);
+    if let Value::Object(fields) = &mut status
+        && !stores.is_empty()
+    {
+        fields.insert("stores".to_owned(), stores.into());
+    }
     if args.form.json {
         context.screen.json(&status)?;
     } else if let Some(absence) = absence {
@@ -67,6 +74,12 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     } else {
         Exit::Done
     })
+}
+
+/// The stores that are merged on this machine, and which of their last runs were in trouble.
+fn stores(context: &Context) -> Vec<Value> {
+    let row = |row: live::Row| json!({ "store": row.store, "in_trouble": row.in_trouble });
+    live::rows(context).into_iter().map(row).collect()
 }
 
 fn absence_of(status: &Value) -> bool {
@@ -216,6 +229,17 @@ fn render(status: &Value, screen: Screen) -> String {
         rows.push(vec![key.replace('_', " "), shown]);
     }
     rows.extend(builds(status));
+    let stores = status.get("stores").and_then(Value::as_array);
+    rows.extend(stores.into_iter().flatten().map(|store| {
+        let name = clean(store["store"].as_str().unwrap_or_default());
+        let ways = store["in_trouble"].as_array().into_iter().flatten();
+        let ways: Vec<&str> = ways.filter_map(Value::as_str).collect();
+        let state = match &*ways.join(" and ") {
+            "" => "merged".to_owned(),
+            ways => format!("the last {ways} was in trouble: majordomus store status"),
+        };
+        vec![format!("store {name}"), state]
+    }));
     text.push_str(&columns(&rows));
     let others = status.get("others").and_then(Value::as_array);
     let rows: Vec<Vec<String>> = others.into_iter().flatten().map(other).collect();

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::Json;
+use crate::cli::commands::hooks::{self, Agreed};
 use crate::cli::context::Context;
 use crate::cli::report::{Exit, Failure, Outcome, failures};
 use crate::cli::screen::clean;
@@ -161,6 +162,10 @@ pub enum Action {
     Status(Chosen),
     /// Compare each store with its registers, change nothing, and print the digest that other machines print too
     Verify(Chosen),
+    /// As `hooks install stores`: clients import when a session starts, and export when a turn ends
+    InstallHooks(Agreed),
+    /// As `hooks uninstall stores`
+    UninstallHooks(Agreed),
 }
 
 /// Does what is asked of the stores of this machine.
@@ -182,6 +187,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         }
         Some(Action::Export(doing)) => live::meet(doing, Way::Export, context),
         Some(Action::Import(doing)) => live::meet(doing, Way::Import, context),
+        Some(Action::InstallHooks(agreed)) => hooks::of_stores(agreed, false, context),
+        Some(Action::UninstallHooks(agreed)) => hooks::of_stores(agreed, true, context),
         Some(Action::Sync(doing)) => live::meet(doing, Way::Both, context),
         Some(Action::Diff(other)) => peers::diff(other, context, &around()?),
         Some(Action::Retire(other)) => peers::retire(other, context, &around()?),

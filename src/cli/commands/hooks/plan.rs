@@ -22,6 +22,17 @@ pub(super) enum State {
 }
 
 impl State {
+    /// Judges by what of it was found.
+    pub(super) fn of(parts: &[bool]) -> Self {
+        if parts.iter().all(|part| *part) {
+            Self::Installed
+        } else if parts.contains(&true) {
+            Self::InPart
+        } else {
+            Self::Absent
+        }
+    }
+
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Installed => "installed",
@@ -33,7 +44,7 @@ impl State {
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Installed => "installed",
-            Self::InPart => "installed in part: majordomus hooks install memory",
+            Self::InPart => "installed in part: the same install again",
             Self::Absent => "not installed",
         }
     }
@@ -58,13 +69,7 @@ pub(super) fn state(part: Part, host: &Host, root: &Path) -> Result<State, Strin
             Variable::Set => {}
         }
     }
-    Ok(if parts.iter().all(|part| *part) {
-        State::Installed
-    } else if parts.contains(&true) {
-        State::InPart
-    } else {
-        State::Absent
-    })
+    Ok(State::of(&parts))
 }
 
 /// Whether the client's file, as it stands now, names no server of ours.
