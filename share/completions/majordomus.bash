@@ -220,6 +220,9 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__notes,trust)
                 cmd="majordomus__subcmd__help__subcmd__notes__subcmd__trust"
                 ;;
+            majordomus__subcmd__help__subcmd__store,diff)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__diff"
+                ;;
             majordomus__subcmd__help__subcmd__store,disable)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__disable"
                 ;;
@@ -235,11 +238,20 @@ _majordomus() {
             majordomus__subcmd__help__subcmd__store,install-hooks)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__install__subcmd__hooks"
                 ;;
+            majordomus__subcmd__help__subcmd__store,log)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__log"
+                ;;
+            majordomus__subcmd__help__subcmd__store,retire)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__retire"
+                ;;
             majordomus__subcmd__help__subcmd__store,status)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__status"
                 ;;
             majordomus__subcmd__help__subcmd__store,sync)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__sync"
+                ;;
+            majordomus__subcmd__help__subcmd__store,undo)
+                cmd="majordomus__subcmd__help__subcmd__store__subcmd__undo"
                 ;;
             majordomus__subcmd__help__subcmd__store,uninstall-hooks)
                 cmd="majordomus__subcmd__help__subcmd__store__subcmd__uninstall__subcmd__hooks"
@@ -355,6 +367,9 @@ _majordomus() {
             majordomus__subcmd__notes__subcmd__help,trust)
                 cmd="majordomus__subcmd__notes__subcmd__help__subcmd__trust"
                 ;;
+            majordomus__subcmd__store,diff)
+                cmd="majordomus__subcmd__store__subcmd__diff"
+                ;;
             majordomus__subcmd__store,disable)
                 cmd="majordomus__subcmd__store__subcmd__disable"
                 ;;
@@ -373,17 +388,29 @@ _majordomus() {
             majordomus__subcmd__store,install-hooks)
                 cmd="majordomus__subcmd__store__subcmd__install__subcmd__hooks"
                 ;;
+            majordomus__subcmd__store,log)
+                cmd="majordomus__subcmd__store__subcmd__log"
+                ;;
+            majordomus__subcmd__store,retire)
+                cmd="majordomus__subcmd__store__subcmd__retire"
+                ;;
             majordomus__subcmd__store,status)
                 cmd="majordomus__subcmd__store__subcmd__status"
                 ;;
             majordomus__subcmd__store,sync)
                 cmd="majordomus__subcmd__store__subcmd__sync"
                 ;;
+            majordomus__subcmd__store,undo)
+                cmd="majordomus__subcmd__store__subcmd__undo"
+                ;;
             majordomus__subcmd__store,uninstall-hooks)
                 cmd="majordomus__subcmd__store__subcmd__uninstall__subcmd__hooks"
                 ;;
             majordomus__subcmd__store,verify)
                 cmd="majordomus__subcmd__store__subcmd__verify"
+                ;;
+            majordomus__subcmd__store__subcmd__help,diff)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__diff"
                 ;;
             majordomus__subcmd__store__subcmd__help,disable)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__disable"
@@ -403,11 +430,20 @@ _majordomus() {
             majordomus__subcmd__store__subcmd__help,install-hooks)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__install__subcmd__hooks"
                 ;;
+            majordomus__subcmd__store__subcmd__help,log)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__log"
+                ;;
+            majordomus__subcmd__store__subcmd__help,retire)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__retire"
+                ;;
             majordomus__subcmd__store__subcmd__help,status)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__status"
                 ;;
             majordomus__subcmd__store__subcmd__help,sync)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__sync"
+                ;;
+            majordomus__subcmd__store__subcmd__help,undo)
+                cmd="majordomus__subcmd__store__subcmd__help__subcmd__undo"
                 ;;
             majordomus__subcmd__store__subcmd__help,uninstall-hooks)
                 cmd="majordomus__subcmd__store__subcmd__help__subcmd__uninstall__subcmd__hooks"
@@ -1178,8 +1214,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__store)
-            opts="enable disable export import sync status verify install-hooks uninstall-hooks"
+            opts="enable disable export import sync diff log undo retire status verify install-hooks uninstall-hooks"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1261,6 +1311,34 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__log)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__retire)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__help__subcmd__store__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1276,6 +1354,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__help__subcmd__store__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__help__subcmd__store__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2256,12 +2348,34 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store)
-            opts="-h -V --json --repo --help --version enable disable export import sync status verify install-hooks uninstall-hooks help"
+            opts="-h -V --json --repo --help --version enable disable export import sync diff log undo retire status verify install-hooks uninstall-hooks help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__diff)
+            opts="-h -V --store --json --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --store)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --repo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2336,8 +2450,22 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__help)
-            opts="enable disable export import sync status verify install-hooks uninstall-hooks help"
+            opts="enable disable export import sync diff log undo retire status verify install-hooks uninstall-hooks help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2433,6 +2561,34 @@ _majordomus() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__log)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__retire)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         majordomus__subcmd__store__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -2448,6 +2604,20 @@ _majordomus() {
             return 0
             ;;
         majordomus__subcmd__store__subcmd__help__subcmd__sync)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__help__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -2599,6 +2769,28 @@ _majordomus() {
             fi
             case "${prev}" in
                 --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repo)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        majordomus__subcmd__store__subcmd__undo)
+            opts="-h -V --run --json --dry-run --repo --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --run)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
