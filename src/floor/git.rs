@@ -411,8 +411,8 @@ mod tests {
     fn a_bounded_git_writes_no_file_past_its_bound() {
         let folder = tempfile::tempdir().unwrap();
         repository(folder.path());
-        let bytes: Vec<u8> = (0..1_000_000_u32)
-            .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        let bytes: Vec<u8> = (0..250_000_u32)
+            .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
             .collect();
         fs::write(folder.path().join("big"), bytes).unwrap();
         let mut git = command(folder.path());

@@ -316,17 +316,16 @@ impl Meeting {
                 }
                 let key = (device.to_string(), name);
                 let known = before.get(&key).filter(|oid| self.repository.has(**oid));
-                let oid = match known {
-                    Some(oid) => *oid,
-                    None => {
-                        let path = home.join(&key.0).join(&key.1);
-                        let Ok((bytes, _)) = read_plain(&path, FILE_BYTES) else {
-                            continue;
-                        };
-                        match self.repository.write(&bytes) {
-                            Ok(oid) => oid,
-                            Err(error) => return Ok(Err(error)),
-                        }
+                let oid = if let Some(oid) = known {
+                    *oid
+                } else {
+                    let path = home.join(&key.0).join(&key.1);
+                    let Ok((bytes, _)) = read_plain(&path, FILE_BYTES) else {
+                        continue;
+                    };
+                    match self.repository.write(&bytes) {
+                        Ok(oid) => oid,
+                        Err(error) => return Ok(Err(error)),
                     }
                 };
                 files.insert(key, oid);

@@ -185,7 +185,7 @@ impl Session {
         }
         if plan.import {
             folder::take_in(self, folder)?;
-            snapshot::take_in(self, folder)?;
+            snapshot::take_in(self, folder);
             for peers in git::folders(&self.place) {
                 folder::take_in(self, &peers)?;
             }

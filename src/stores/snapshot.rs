@@ -42,7 +42,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Joins every snapshot that was not read yet. One that cannot be read is named, and holds up no other.
-pub(super) fn take_in(session: &mut Session, folder: &Path) -> Result<(), StoreError> {
+pub(super) fn take_in(session: &mut Session, folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<_> = names.filter(|name| is_name(name)).collect();
@@ -53,7 +53,6 @@ pub(super) fn take_in(session: &mut Session, folder: &Path) -> Result<(), StoreE
             session.report.troubles.push(what);
         }
     }
-    Ok(())
 }
 
 fn one(session: &mut Session, path: &Path, name: &str) -> Result<(), StoreError> {
