@@ -257,6 +257,33 @@ fn a_spoiled_file_of_what_was_written_is_kept_aside_and_the_server_goes_on() {
     }
 }
 
+/// Whoever may push can push a commit that git's own check refuses: it is named, with what takes it away.
+#[test]
+fn a_commit_that_gits_check_refuses_is_named_with_what_helps() {
+    let remote = Remote::new();
+    let here = remote.sharing();
+    said(&here, &["remember", "before"]);
+    let tip = remote.git(&["rev-parse", REF]);
+    let tree = remote.git(&["rev-parse", &format!("{REF}^{{tree}}")]);
+    // Without an address of its author.
+    let text = format!("tree {tree}\nparent {tip}\nauthor X 1 +0000\ncommitter X 1 +0000\n\nx\n");
+    let file = remote.base().join("commit");
+    fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let bad = remote.git(&["hash-object", "-t", "commit", "-w", "--literally", file]);
+    remote.git(&["update-ref", REF, &bad]);
+    for arguments in [&["sync"][..], &["remember", "meanwhile"]] {
+        let sync = &said(&here, arguments)["sync"];
+        assert_eq!(sync["status"], "damaged", "{sync}");
+        let message = sync["message"].as_str().unwrap();
+        assert!(message.contains(&bad), "{sync}");
+        assert!(message.contains("back to the commit before"), "{sync}");
+    }
+    assert_eq!(titles(&here).len(), 2);
+    remote.git(&["update-ref", REF, &tip]);
+    assert_eq!(said(&here, &["sync"])["sync"]["published"], true);
+}
+
 /// An object that is gone here is no fault of the network's, and no full disk.
 #[test]
 fn an_object_that_is_missing_here_is_called_damage_of_this_machine() {

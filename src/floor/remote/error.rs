@@ -91,7 +91,7 @@ const REJECTED: Row = (
 const DAMAGED: Row = (
     "damaged",
     "what the remote sent does not hold together: …",
-    "git fsck, in a clone of the remote",
+    "git fsck, in a clone of the remote; whoever may push puts its ref back to the commit before",
 );
 const BROKEN: Row = (
     "damaged-here",
