@@ -371,3 +371,21 @@ fn notes_are_found_where_their_index_cannot_be_written() {
     assert_eq!(found["notes"].as_array().unwrap().len(), 1, "{found}");
     assert_eq!(found["slow"], Value::Null, "{found}");
 }
+
+/// Such a host says so to the first note, and another ref is named then.
+#[test]
+fn a_host_that_takes_branches_alone_is_told_apart_and_gets_the_notes_on_one() {
+    let remote = Remote::new();
+    remote.hook("while read _ _ ref; do case $ref in refs/heads/*) ;; *) echo branches alone; exit 1;; esac; done");
+    let here = remote.sharing();
+    let sync = &said(&here, &["remember", "first"])["sync"];
+    assert_eq!(sync["status"], "rejected", "{sync}");
+    let message = sync["message"].as_str().unwrap();
+    assert!(message.contains("name another ref"), "{sync}");
+    let branch = "refs/heads/majordomus/memory";
+    let share = ["notes", "share", "--ref", branch, "--unreviewed", "--yes"];
+    succeed(&mut here.command(&share));
+    assert_eq!(said(&here, &["sync"])["sync"]["published"], true);
+    let log = remote.git(&["log", "--format=%s", branch]);
+    assert!(log.contains("first"), "{log}");
+}
