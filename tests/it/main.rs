@@ -33,6 +33,7 @@ mod flags;
 mod hooks;
 mod hooks_stores;
 mod hostile;
+mod hosts;
 mod http;
 mod http_mcp;
 mod init;
