@@ -157,11 +157,10 @@ impl Bridge {
         self.identity.next()
     }
 
-    /// Carries frames until something needs another module. A link given here takes the place of the one before.
-    pub async fn run(&mut self, link: Option<Link>) -> Turn {
-        if let Some(link) = link {
-            self.take(link);
-        }
+    /// Carries frames until something needs another module.
+    ///
+    /// Cancel safety: dropping the future loses nothing.
+    pub async fn run(&mut self) -> Turn {
         loop {
             if let Some(turn) = self.settle().await {
                 return turn;

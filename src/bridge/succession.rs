@@ -152,8 +152,8 @@ impl Bridge {
         }
     }
 
-    /// Takes a link: soft state first, then what has no answer, then new frames.
-    pub(super) fn take(&mut self, mut link: Link) {
+    /// Takes a link in the place of the one before: soft state first, then what has no answer, then new frames.
+    pub fn take(&mut self, mut link: Link) {
         for line in self.ledger.opening() {
             link.writer.queue(line);
         }

@@ -87,7 +87,6 @@ impl Process {
 
     /// Runs the bridge until its client is gone or a signal comes.
     async fn carry(&mut self, ends: &mut Ends) -> Option<i32> {
-        let mut link = None;
         let parent_gone = Parent::now().gone();
         tokio::pin!(parent_gone);
         loop {
@@ -110,14 +109,14 @@ impl Process {
                 }
                 started = pending(&mut self.starting) => {
                     self.starting = None;
-                    link = self.hosted(started);
+                    self.hosted(started);
                     continue;
                 }
-                turn = self.bridge.run(link.take()) => turn,
+                turn = self.bridge.run() => turn,
             };
             match turn {
                 Turn::Gone => return None,
-                Turn::Alone(reason) => link = self.serve_alone(reason),
+                Turn::Alone(reason) => self.serve_alone(reason),
                 // The bridge goes on meanwhile: opening the board may wait for another checkout's owner.
                 Turn::Elected(ownership) => {
                     let client = self.bridge.identity();
@@ -130,19 +129,22 @@ impl Process {
         }
     }
 
-    /// Takes what the start of a host came to.
-    fn hosted(&mut self, started: Started) -> Option<Link> {
+    /// Takes what the start of a host came to. The bridge has its link before anything else is waited for: a host may end
+    /// at once, and its bridge is to hear of that.
+    fn hosted(&mut self, started: Started) {
         match started {
             Ok((hosting, link)) => {
                 self.hosting = Some(hosting);
                 self.alone = None;
-                link
+                if let Some(link) = link {
+                    self.bridge.take(link);
+                }
             }
             Err(error) => self.serve_alone(Alone::Host(Chain(&error).to_string())),
         }
     }
 
-    fn serve_alone(&mut self, reason: Alone) -> Option<Link> {
+    fn serve_alone(&mut self, reason: Alone) {
         let reason = if self.settings.standalone {
             Alone::Asked
         } else {
@@ -156,11 +158,10 @@ impl Process {
         match AloneServer::start(&self.settings, &reason, &self.bridge.identity()) {
             Ok((server, link)) => {
                 self.alone = Some(server);
-                Some(link)
+                self.bridge.take(link);
             }
             Err(error) => {
                 tracing::error!(error = %Chain(&error), "not even this client can be served");
-                None
             }
         }
     }

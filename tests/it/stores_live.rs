@@ -295,7 +295,9 @@ fn two_checkouts_never_meet_one_store_at_once() {
     client.exit();
     assert_eq!(segments(carried.path()).len(), 0);
     assert!(!client.stderr().contains("store"), "{}", client.stderr());
-    let busy = store(&one, carried.path(), &["sync"]).output().unwrap();
+    let busy = store(&one, carried.path(), &["sync", "default"])
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&busy.stderr).into_owned();
     assert!(
         said.contains("another process") && said.contains("hint: "),
