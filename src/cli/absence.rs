@@ -1,10 +1,11 @@
 //! Why there is no owner to ask: not an error of anybody's, and each reason has something that helps.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use super::report::{Failure, failures};
 use crate::floor::paths::Site;
-use crate::lease::document::{Document, Reading, State};
+use crate::lease::document::{Document, Fault, Reading, State};
 use crate::lease::sign;
 
 /// Why there is no owner to ask.
@@ -14,6 +15,8 @@ pub enum Absence {
     NoDocument,
     /// The document cannot be understood.
     Unreadable(String),
+    /// The document is somebody else's, who does not let this user read it.
+    Forbidden,
     /// It was written in another checkout, and came along when that one was copied or moved.
     OtherCheckout,
     /// It was written under another kernel, or in another container.
@@ -36,7 +39,7 @@ impl Absence {
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::NoDocument => "absent",
-            Self::Unreadable(_) => "unreadable",
+            Self::Unreadable(_) | Self::Forbidden => "unreadable",
             Self::OtherCheckout => "copied",
             Self::OtherScope => "foreign",
             Self::NotReady(State::Draining) => "draining",
@@ -53,6 +56,7 @@ impl Absence {
         match self {
             Self::NoDocument => failures::ABSENT.fill(&[]),
             Self::Unreadable(reason) => failures::UNREADABLE.fill(&[reason]),
+            Self::Forbidden => failures::FORBIDDEN_DOCUMENT.fill(&[]),
             Self::OtherCheckout => failures::COPIED.fill(&[]),
             Self::OtherScope => failures::FOREIGN.fill(&[]),
             Self::NotReady(State::Draining) => failures::DRAINING.fill(&[]),
@@ -94,6 +98,9 @@ pub fn read(site: &Site) -> Result<Document, Absence> {
         Reading::Document(document) => *document,
         Reading::Absent => return Err(Absence::NoDocument),
         Reading::Empty => return Err(Absence::Unreadable("is empty".to_owned())),
+        Reading::Corrupt(Fault::Unreadable(ErrorKind::PermissionDenied)) => {
+            return Err(Absence::Forbidden);
+        }
         Reading::Corrupt(fault) => return Err(Absence::Unreadable(fault.to_string())),
     };
     if document.root_id != site.root_id() {

@@ -109,8 +109,10 @@ fn is_nobody(absence: &Absence) -> bool {
         | Absence::NotReady(State::Draining)
         | Absence::Unreachable(_)
         | Absence::Unproven => true,
-        Absence::NotReady(_) | Absence::OtherScope | Absence::Silent(_) | Absence::NoToken(_) => {
-            false
-        }
+        Absence::NotReady(_)
+        | Absence::OtherScope
+        | Absence::Forbidden
+        | Absence::Silent(_)
+        | Absence::NoToken(_) => false,
     }
 }

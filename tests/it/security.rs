@@ -192,17 +192,26 @@ fn another_user_learns_nothing_and_can_do_nothing() {
             .output()
             .unwrap()
     };
-    for arguments in [
-        &["peers"][..],
-        &["status", "--json"],
-        &["announce", "mine", "src"],
-        &["stop"],
-        &["logs"],
-        &["bug-report"],
+    let folder = "hint: ls -ld .ai/local\n";
+    for (arguments, code, hint) in [
+        (&["peers"][..], 1, folder),
+        (&["status"], 1, folder),
+        (&["status", "--json"], 1, "\"hint\": \"ls -ld .ai/local\""),
+        (&["announce", "mine", "src"], 1, folder),
+        (&["stop"], 1, folder),
+        (&["logs"], 1, "hint: ls -l .ai/local/state/mcp/server.log\n"),
+        // What somebody who helps needs is put together all the same, and says what is in the way.
+        (
+            &["bug-report"],
+            0,
+            "problem folder: cannot make .ai/local/state",
+        ),
     ] {
         let output = as_nobody(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
+        assert!(said.contains(hint), "{arguments:?}: {said}");
         assert!(!said.contains("a private plan"), "{arguments:?}: {said}");
         assert!(!said.contains(&token), "{arguments:?}: {said}");
     }

@@ -46,6 +46,7 @@ gaps::table! {
         // The server that a command asks.
         ABSENT = Failed, "no server runs in this checkout", "majordomus serve, or open an MCP client in this checkout";
         UNREADABLE = Failed, "no server runs in this checkout: server.json …", "majordomus serve, or open an MCP client in this checkout";
+        FORBIDDEN_DOCUMENT = Failed, "this user may not read server.json, so it cannot be told whether a server runs here", "ls -ld .ai/local";
         COPIED = Failed, "the checkout was moved or copied: its server.json is of where it was written, and no server runs here", "majordomus serve, or open an MCP client in the folder where it is now";
         FOREIGN = Failed, "the checkout's server runs under another kernel or in another container", "majordomus status, where the server runs";
         DRAINING = Failed, "the checkout's last server has left, and none has taken over yet", "majordomus serve, or open an MCP client in this checkout";
