@@ -18,8 +18,6 @@ use crate::support::wait::pause;
 
 /// How many servers come and go under each kind of attack.
 const ROUNDS: usize = 12;
-/// How often each of these rounds is attacked.
-const SWAPS: usize = 400;
 /// What a victim's file says before and after.
 const WORDS: &str = "a victim's words";
 /// The files that stand in the state folder, some of the time.
@@ -85,14 +83,11 @@ fn race(repository: &Repository, attack: impl Fn(&mut Random) -> bool + Sync) {
     let trap = trap(repository);
     let before = contents(&trap);
     let (over, swaps) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let allowed = AtomicUsize::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut random = Random::new(7);
             while !over.load(Ordering::Relaxed) {
-                if swaps.load(Ordering::Relaxed) < allowed.load(Ordering::Relaxed)
-                    && attack(&mut random)
-                {
+                if attack(&mut random) {
                     swaps.fetch_add(1, Ordering::Relaxed);
                 }
                 // Between two attacks the servers come a step on.
@@ -101,8 +96,6 @@ fn race(repository: &Repository, attack: impl Fn(&mut Random) -> bool + Sync) {
         });
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for round in 0..ROUNDS {
-                // An attack that never ends could keep a client waiting for as long: after each it must be served.
-                allowed.store(swaps.load(Ordering::Relaxed) + SWAPS, Ordering::Relaxed);
                 let clients = ["one", "two"].map(|name| repository.client(name));
                 for client in &clients {
                     client.initialize();
