@@ -7,10 +7,10 @@
 //! The story of one [`session`]: [`schema`] reads the store, [`observe`] finds what differs from what [`shadow`] has seen
 //! of it, and stamps it by [`clock`]; the registers of other machines, read from [`segments`], are joined by [`merge`] in
 //! whatever order they come; [`observe::materialise`] says what each row should be, and [`apply`] writes it in short
-//! batches. What is new here becomes a segment. The merge is pure, and a simulation runs it. A server meets the stores of its clients
-//! through [`service`], and [`last`] keeps what came of it.
+//! batches. What is new here becomes a segment, and now and then a base takes the place of many. The merge is pure, and a
+//! simulation runs it. A server meets the stores of its clients through [`service`], and [`last`] keeps what came of it.
 //!
-//! What carries the segments is a folder, or a remote of git ([`git`]).
+//! What carries the segments is a folder, or a remote of git ([`git`]); what mnemon-sync left there is read by [`snapshot`].
 //!
 //! What is absent: a timer, and a store that nobody enabled ([`place`]).
 

@@ -14,7 +14,8 @@
 //!
 //! `log` has what each run did, and `before` what stood in the store in place of what it wrote.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod others;
+
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -187,38 +188,6 @@ impl Shadow {
     pub fn keep_clock(&self, clock: &Clock) -> Result<(), StoreError> {
         self.set("clock_ms", clock.ms)?;
         self.set("clock_count", clock.count)
-    }
-
-    /// The devices that somebody retired.
-    ///
-    /// # Errors
-    /// What SQLite said, or a list that cannot be read.
-    pub fn retired(&self) -> Result<BTreeSet<Device>, StoreError> {
-        let text = self.meta("retired")?;
-        Ok(text
-            .map(|text| serde_json::from_str(&text))
-            .transpose()?
-            .unwrap_or_default())
-    }
-
-    /// The number of the last segment that was read, a device.
-    ///
-    /// # Errors
-    /// What SQLite said.
-    pub fn numbers_read(&self) -> Result<BTreeMap<Device, u64>, StoreError> {
-        let read = || -> rusqlite::Result<BTreeMap<Device, u64>> {
-            let select =
-                "SELECT substr(key, 8), CAST(value AS INTEGER) FROM meta WHERE key GLOB 'number *'";
-            let mut statement = self.db.prepare(select)?;
-            let found =
-                statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
-            let read = found.collect::<Result<Vec<_>, _>>()?;
-            let read = read
-                .iter()
-                .filter_map(|(text, number)| Some((Device::parse(text)?, *number)));
-            Ok(read.collect())
-        };
-        read().map_err(StoreError::shadow)
     }
 
     /// How many bytes the registers have that a condition finds.
