@@ -15,6 +15,7 @@ use rusqlite::params;
 
 use super::clock::Device;
 use super::error::StoreError;
+use super::progress;
 use super::segments::{self, FILE_BYTES, Head, Line};
 use super::session::Session;
 use crate::floor::error::Chain;
@@ -64,7 +65,12 @@ pub(in crate::stores) fn take_in(session: &mut Session, folder: &Path) -> Result
                 Ok((head, lines)) => {
                     session.report.segments_read += 1;
                     for line in &lines {
-                        session.report.taken_in += u64::from(session.join(line)?);
+                        let is_news = session.join(line)?;
+                        session.report.taken_in += u64::from(is_news);
+                        if is_news {
+                            let taken_in = session.report.taken_in;
+                            progress::step(&session.place.name, "taken in", taken_in);
+                        }
                     }
                     record(session, device, name)?;
                     heard(session, &head)?;

@@ -24,6 +24,7 @@ pub mod last;
 pub mod merge;
 pub mod observe;
 pub mod place;
+pub mod progress;
 pub mod registers;
 pub mod schema;
 pub mod segments;

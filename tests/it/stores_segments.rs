@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use super::support::command::MAJORDOMUS;
 use super::support::mnemon::{Era, Machine, exchange, pair};
-use super::support::{BOUND, wait_for};
+use super::support::terminal::Terminal;
+use super::support::{BOUND, Repository, wait_for};
 
 /// Every file in the folders of the devices, with its bytes.
 fn files(carried: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -196,4 +198,22 @@ fn gap_35_a_store_that_was_removed_does_not_come_back_by_itself() {
     b.done(&["enable", "default", "--json"]);
     exchange(&a, &b);
     assert_eq!(b.value("SELECT content FROM insights"), "x");
+}
+
+#[test]
+fn long_work_says_how_far_it_has_come_at_a_terminal() {
+    let repository = Repository::new();
+    let store = repository.home().join(".mnemon/data/default/mnemon.db");
+    let db = Era::Supersedes.create(&store);
+    db.execute_batch(
+        "WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id+1 FROM ids WHERE id<5001)
+         INSERT INTO insights(id, content, created_at, updated_at)
+         SELECT id, 'x', '2026-06-06T19:00:00Z', '2026-06-06T19:00:00Z' FROM ids",
+    )
+    .unwrap();
+    let mut terminal = Terminal::open(&repository);
+    let line = format!("'{MAJORDOMUS}' store enable default && '{MAJORDOMUS}' store export\n");
+    terminal.types(line.as_bytes());
+    terminal.sees("default: 5000 insights read");
+    terminal.sees("5001 sent");
 }

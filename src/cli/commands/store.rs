@@ -6,6 +6,7 @@ mod past;
 mod peers;
 
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -20,6 +21,7 @@ use crate::floor::remote::address::without_secrets;
 use crate::stores::error::StoreError;
 use crate::stores::last::Way;
 use crate::stores::place::{Place, Surroundings};
+use crate::stores::progress;
 use crate::stores::session::{Plan, Session};
 use crate::stores::status::{status, twins};
 
@@ -173,6 +175,12 @@ pub enum Action {
 /// # Errors
 /// Where a store is not enabled, somebody else merges it, or a file cannot be used.
 pub fn run(args: &Args, context: &Context) -> Outcome {
+    if io::stderr().is_terminal() {
+        progress::tell_by(|store, how, done| {
+            // Nobody is there any more who could be told that nobody is.
+            let _gone = writeln!(io::stderr(), "{store}: {done} {how}");
+        });
+    }
     let around = || surroundings(context);
     match &args.action {
         None => live::tell(None, args.form, context),

@@ -15,6 +15,7 @@ use rusqlite::params;
 use super::{names, record, recorded};
 use crate::floor::fs::{replace, sweep};
 use crate::stores::error::StoreError;
+use crate::stores::progress;
 use crate::stores::segments::{self, FULL_BYTES, Head};
 use crate::stores::session::Session;
 
@@ -199,7 +200,7 @@ fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError
         .find(|bits| bytes >> bits <= PART_BYTES)
         .unwrap_or(MOST_BITS);
     let incarnation = incarnation(session)?;
-    let mut base = BTreeSet::new();
+    let (mut base, mut put_in) = (BTreeSet::new(), 0);
     for range in 0..1_u32 << bits {
         let lines = part(session, bits, range)?;
         if lines.is_empty() {
@@ -211,6 +212,10 @@ fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError
             put(session, &own.join(&name), &lines, now_ms)?;
         }
         base.insert(name);
+        for _ in &lines {
+            put_in += 1;
+            progress::step(&session.place.name, "put into a base", put_in);
+        }
     }
     let superseded: Vec<_> = there.difference(&base).collect();
     session

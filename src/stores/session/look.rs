@@ -9,6 +9,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use super::{Plan, Session};
 use crate::stores::error::StoreError;
 use crate::stores::observe::{self, Look, Row};
+use crate::stores::progress;
 use crate::stores::registers::{Edge, Ends, Insight, Payload};
 use crate::stores::schema::{Live, LogEnd, Reading};
 use crate::stores::shadow::Mark;
@@ -96,6 +97,7 @@ impl Session {
         let unreadable = reading.rows(only, |id, now| {
             self.look_at_row(&id, &now, pruned.contains(&id), look)?;
             found.insert(id);
+            progress::step(&self.place.name, "insights read", found.len() as u64);
             Ok(())
         })?;
         let gone = self.missing(

@@ -6,6 +6,7 @@ use super::Session;
 use crate::stores::apply::{Change, FIRST, Written};
 use crate::stores::error::StoreError;
 use crate::stores::observe::{self, Row, is_alive};
+use crate::stores::progress;
 use crate::stores::registers::{Edge, Ends, Insight, Payload};
 use crate::stores::schema::{self, Live};
 use crate::stores::shadow::Entry;
@@ -56,7 +57,10 @@ impl Session {
                         kept.map_err(StoreError::shadow)?;
                     }
                     self.shadow.run("COMMIT")?;
-                    self.report.written += changes.len() as u64;
+                    for _ in &changes {
+                        self.report.written += 1;
+                        progress::step(&self.place.name, "written", self.report.written);
+                    }
                     size = next_size;
                 }
                 Written::Changed => {
