@@ -20,7 +20,7 @@ use super::schema::{Live, read_row, value, widened};
 /// How long a batch is meant to hold the write lock.
 pub const HOLD: Duration = Duration::from_millis(3);
 /// How many times as long as it was held the lock is left alone afterwards.
-const REST: u32 = 19;
+const REST: u32 = 24;
 /// The same in a store that was just made, which nobody uses yet.
 const REST_OF_NEW: u32 = 1;
 /// Rows of the first batch, before it is known how long they take.
