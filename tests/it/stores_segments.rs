@@ -168,6 +168,8 @@ fn what_was_removed_from_the_folder_is_written_again() {
     }
     exchange(&a, &b);
     assert_eq!(b.value("SELECT content FROM insights"), "x");
+    let quiet = a.sync();
+    assert_eq!(quiet["sent"], 0, "once: {quiet}");
 }
 
 #[test]

@@ -48,9 +48,15 @@ pub(in crate::stores) fn send(
     if there.difference(&written).next().is_some() {
         session.report.troubles.push("another machine writes under this one's id, as a copy of it does: this one takes a new id".to_owned());
         session.take_new_id()?;
-    } else if written.difference(&there).next().is_some() {
-        // Somebody removed segments: whoever did not read them gets them again.
-        session.shadow.all_unsent()?;
+    } else {
+        let gone: Vec<_> = written.difference(&there).cloned().collect();
+        if !gone.is_empty() {
+            // Somebody removed segments, or died before writing them: whoever did not read them gets them again, once.
+            session.shadow.run("BEGIN IMMEDIATE")?;
+            session.shadow.all_unsent()?;
+            forget(session, &gone)?;
+            session.shadow.run("COMMIT")?;
+        }
     }
     let own = own_folder(session, folder);
     if session.shadow.bytes_of("unsent")? > FULL_BYTES as u64 {
@@ -270,12 +276,18 @@ fn remove_superseded(session: &Session, own: &Path) -> Result<(), StoreError> {
         }
     }
     session.shadow.run("BEGIN IMMEDIATE")?;
-    for name in &superseded {
+    forget(session, &superseded)?;
+    session.shadow.set("superseded", "[]")?;
+    session.shadow.run("COMMIT")
+}
+
+/// Takes segments of this device out of the record.
+fn forget(session: &Session, names: &[String]) -> Result<(), StoreError> {
+    for name in names {
         let values = params![session.device().to_string(), name];
         let forget = "DELETE FROM segment WHERE device=? AND name=?";
         let forgotten = session.shadow.db.execute(forget, values);
         forgotten.map_err(StoreError::shadow)?;
     }
-    session.shadow.set("superseded", "[]")?;
-    session.shadow.run("COMMIT")
+    Ok(())
 }
