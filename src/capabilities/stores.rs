@@ -247,6 +247,7 @@ fn refused(error: ServiceError) -> Refusal {
         StoreError::Off(_) => refusal::STORE_OFF,
         StoreError::Busy(_) => refusal::STORE_BUSY,
         StoreError::Absent(_) => refusal::NO_STORE,
+        StoreError::Shadow => refusal::UNUSABLE_SHADOW,
         StoreError::Removed(_) => refusal::REMOVED_STORE,
         _ => return refusal::STORES_UNMET.fill(&[&Chain(&error)]),
     };

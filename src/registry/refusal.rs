@@ -138,6 +138,7 @@ gaps::table! {
         STORE_BUSY = Unavailable, "the store `…` is being merged by another process", "call again";
         NO_STORE = NotFound, "there is no store `…`", "majordomus store import STORE, which makes it of what the folder has";
         REMOVED_STORE = NotFound, "the store `…` was removed on this machine", "majordomus store disable STORE, or majordomus store enable STORE to make it again of what the machines know";
+        UNUSABLE_SHADOW = Unavailable, "what is known of the store is damaged, or was written by another build", "majordomus store sync, which keeps the file aside and looks at the store as for the first time";
         RELATIVE_STORES = InvalidInput, "argument `…` is relative: expected an absolute path", "realpath PATH";
         STORES_UNMET = Unavailable, "the stores cannot be merged: …", "majordomus store verify";
 

@@ -62,6 +62,9 @@ pub enum StoreError {
         /// What it said.
         source: SqliteError,
     },
+    /// The shadow is no database, or another build's.
+    #[error("what is known of the store is damaged, or was written by another build")]
+    Shadow,
     /// A register of the shadow cannot be read.
     #[error("the shadow of the store is damaged")]
     Damaged(#[from] serde_json::Error),

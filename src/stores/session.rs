@@ -28,6 +28,7 @@ use super::merge;
 use super::observe::Row;
 use super::place::Place;
 use super::registers::{Edge, Ends, Insight, Payload};
+use super::schema::Live;
 use super::segments::Line;
 use super::shadow::{Entry, Mark, Shadow};
 use super::snapshot;
@@ -107,11 +108,18 @@ impl Session {
     pub fn open(place: &Place) -> Result<Self, StoreError> {
         place.folder()?;
         let lock = place.lock()?;
-        let shadow = Shadow::open(&place.state)?;
+        let (shadow, damaged) = Shadow::open_or_begin(&place.state)?;
         let clock = shadow.clock()?;
         let report = Report {
             store: place.name.clone(),
             device: clock.device.to_string(),
+            troubles: damaged
+                .map(|kept| {
+                    let kept = kept.display();
+                    format!("what was known of the store cannot be used, and is kept as {kept}: the store is looked at as for the first time")
+                })
+                .into_iter()
+                .collect(),
             ..Report::default()
         };
         Ok(Self {
@@ -169,6 +177,10 @@ impl Session {
         plan: Plan,
         witness: Option<&Witness>,
     ) -> Result<(), StoreError> {
+        if self.shadow.number("looked")? == 0 && self.is_reborn()? {
+            // What the lost shadow had counted is in the segments and in the store: taken in first, it is counted once.
+            self.take_in(folder)?;
+        }
         if self.place.live.symlink_metadata().is_ok() {
             let thorough = plan.thorough();
             if self.is_as_witnessed(witness, thorough)? {
@@ -184,11 +196,7 @@ impl Session {
             return Err(StoreError::Absent(self.place.name.clone()));
         }
         if plan.import {
-            folder::take_in(self, folder)?;
-            snapshot::take_in(self, folder);
-            for peers in git::folders(&self.place) {
-                folder::take_in(self, &peers)?;
-            }
+            self.take_in(folder)?;
         }
         if plan.dry_run {
             self.report.sent = self.shadow.count("insight WHERE unsent")?
@@ -201,6 +209,28 @@ impl Session {
             return Ok(());
         }
         self.shadow.keep_clock(&self.clock)
+    }
+
+    /// Whether a shadow that is gone knew this store: there was one here, or its batches are in the store.
+    fn is_reborn(&self) -> Result<bool, StoreError> {
+        if self.shadow.number("reborn")? > 0 {
+            return Ok(true);
+        }
+        if self.place.live.symlink_metadata().is_err() {
+            return Ok(false);
+        }
+        let live = Live::open(&self.place.live)?;
+        Ok(live.reading(self.device())?.has_batches)
+    }
+
+    /// Joins everything that was carried here and not read yet.
+    fn take_in(&mut self, folder: &Path) -> Result<(), StoreError> {
+        folder::take_in(self, folder)?;
+        snapshot::take_in(self, folder);
+        for peers in git::folders(&self.place) {
+            folder::take_in(self, &peers)?;
+        }
+        Ok(())
     }
 
     /// The keys of a query that a test picks.

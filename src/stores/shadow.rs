@@ -16,9 +16,9 @@
 
 mod others;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 use serde::de::DeserializeOwned;
 use sha2::Digest as _;
 
@@ -27,6 +27,8 @@ use super::error::StoreError;
 use super::registers::{Edge, Ends, Insight};
 use crate::floor::hex;
 
+/// What a shadow of these tables says in `user_version`.
+const VERSION: u32 = 2;
 const SCHEMA: &str = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS insight(id TEXT PRIMARY KEY, known TEXT NOT NULL, seen TEXT, next TEXT,
@@ -76,22 +78,65 @@ impl Shadow {
     /// Opens it, or makes it, with a device id of its own.
     ///
     /// # Errors
-    /// What SQLite said.
+    /// What SQLite said, and where it is damaged or another build's.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let path = folder.join("shadow.db");
-        let open = || -> rusqlite::Result<Connection> {
+        let open = || -> rusqlite::Result<Option<Connection>> {
             let db = Connection::open(&path)?;
             db.busy_timeout(std::time::Duration::from_secs(2))?;
-            db.execute_batch(SCHEMA)?;
-            Ok(db)
+            let tables: u32 =
+                db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            let version: u32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            if tables > 0 && version != VERSION {
+                return Ok(None);
+            }
+            db.execute_batch(&format!("PRAGMA user_version={VERSION}; {SCHEMA}"))?;
+            Ok(Some(db))
         };
+        let opened = open().map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Shadow,
+            _ => StoreError::shadow(error),
+        });
         let shadow = Self {
-            db: open().map_err(StoreError::shadow)?,
+            db: opened?.ok_or(StoreError::Shadow)?,
         };
         if shadow.meta("device")?.is_none() {
             shadow.begin_again()?;
+            // A shadow that is made where there was one before knows less than the store has.
+            let mark = folder.join("shadow.was-here");
+            if mark.symlink_metadata().is_ok() {
+                shadow.set("reborn", 1)?;
+            }
+            std::fs::write(&mark, []).map_err(StoreError::io(&mark))?;
         }
         Ok(shadow)
+    }
+
+    /// The same; one that cannot be used is kept aside, and its new name is said. Only for who has the store's lock.
+    ///
+    /// # Errors
+    /// What SQLite or the system said.
+    pub fn open_or_begin(folder: &Path) -> Result<(Self, Option<PathBuf>), StoreError> {
+        match Self::open(folder) {
+            Err(StoreError::Shadow) => {}
+            opened => return opened.map(|shadow| (shadow, None)),
+        }
+        let kept = (1..1000)
+            .map(|number| folder.join(format!("shadow.db.damaged-{number}")))
+            .find(|path| path.symlink_metadata().is_err())
+            .ok_or(StoreError::Shadow)?;
+        let path = folder.join("shadow.db");
+        std::fs::rename(&path, &kept).map_err(StoreError::io(&path))?;
+        for beside in ["shadow.db-wal", "shadow.db-shm"] {
+            let path = folder.join(beside);
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::io(&path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok((Self::open(folder)?, Some(kept)))
     }
 
     /// Becomes another device: a copy of a machine may not go on under its id.

@@ -139,6 +139,54 @@ fn two_machines_are_told_what_they_lack_of_each_other() {
     );
 }
 
+#[test]
+fn what_is_known_of_a_store_and_cannot_be_used_is_kept_aside() {
+    let (_carried, a, b) = pair(Era::Supersedes, Era::Supersedes);
+    a.remember("x", "x");
+    exchange(&a, &b);
+    a.sql("UPDATE insights SET access_count=2");
+    a.sync();
+    let shadows = fs::read_dir(a.home().join(".local/state/majordomus/stores")).unwrap();
+    let shadow = shadows
+        .flatten()
+        .next()
+        .unwrap()
+        .path()
+        .join("default/shadow.db");
+    let garbage = b"no database".repeat(1000);
+    fs::write(&shadow, &garbage).unwrap();
+    let said = a.refused(&["status"]);
+    assert!(said.contains("hint: majordomus store sync"), "{said}");
+    let told = a.sync();
+    let trouble = told["troubles"][0].as_str().unwrap();
+    assert!(trouble.contains("shadow.db.damaged-1"), "{told}");
+    assert_eq!(
+        fs::read(shadow.with_file_name("shadow.db.damaged-1")).unwrap(),
+        garbage
+    );
+    // One of an earlier build has other tables.
+    fs::remove_file(&shadow).unwrap();
+    rusqlite::Connection::open(&shadow)
+        .unwrap()
+        .execute_batch("CREATE TABLE insight(id)")
+        .unwrap();
+    assert!(
+        a.sync()["troubles"][0]
+            .as_str()
+            .unwrap()
+            .contains("shadow.db.damaged-2")
+    );
+    exchange(&a, &b);
+    // Everything of it is gone, of a machine that took something in before.
+    fs::remove_dir_all(b.home().join(".local/state")).unwrap();
+    b.done(&["enable", "default", "--json"]);
+    exchange(&a, &b);
+    for machine in [&a, &b] {
+        assert_eq!(machine.value("SELECT access_count FROM insights"), "2");
+    }
+    agree(&a, &b);
+}
+
 /// The folder of a device.
 fn folder(carried: &Path, device: &str) -> std::path::PathBuf {
     carried.join("default").join(device)

@@ -339,6 +339,7 @@ impl From<StoreError> for Failure {
             StoreError::Strange { .. } => failures::STRANGE_STORE,
             StoreError::Io { .. } => failures::UNUSABLE_STORE_FILE,
             StoreError::Sqlite { .. } => failures::STORE_SQLITE,
+            StoreError::Shadow => failures::UNUSABLE_SHADOW,
             StoreError::Damaged(_) => failures::DAMAGED_SHADOW,
         };
         kind.told(&error)

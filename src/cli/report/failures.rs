@@ -143,6 +143,7 @@ gaps::table! {
         STRANGE_STORE = Failed, "… …", "ls -l PATH";
         UNUSABLE_STORE_FILE = Failed, "cannot use …: …", "ls -ld PATH";
         STORE_SQLITE = Failed, "the … failed in SQLite: …", "majordomus store verify";
+        UNUSABLE_SHADOW = Failed, "what is known of the store is damaged, or was written by another build", "majordomus store sync, which keeps the file aside and looks at the store as for the first time";
         DAMAGED_SHADOW = Failed, "the shadow of the store is damaged: …", "majordomus store status";
 
         // `demo`.

@@ -21,6 +21,8 @@ pub struct Reading<'live> {
     is_double: bool,
     /// The last batch that this device wrote.
     pub batch: u64,
+    /// Whether any device wrote a batch.
+    pub has_batches: bool,
     /// Where mnemon's log ends.
     pub log: LogEnd,
 }
@@ -42,12 +44,17 @@ impl Live {
         let begin = || -> rusqlite::Result<Reading<'_>> {
             let tx = self.connection.unchecked_transaction()?;
             let (batch, log) = (applied(&tx, device)?, log_end(&tx)?);
+            let has_batches = has_table(&tx, "majordomus_applied")?
+                && tx.query_row("SELECT count(*) FROM majordomus_applied", [], |row| {
+                    Ok(row.get::<_, u64>(0)? > 0)
+                })?;
             let names = self.columns.iter().cloned().collect();
             Ok(Reading {
                 tx,
                 names,
                 is_double: self.is_double,
                 batch,
+                has_batches,
                 log,
             })
         };
