@@ -150,3 +150,34 @@ fn where_there_is_no_git_and_no_server_notes_stay_in_the_folder_of_the_state() {
     assert_eq!(fs::read_to_string(hidden).unwrap(), "*\n");
     assert!(refused(&repository, &["remember", "key AKIAIOSFODNN7EXAMPLQ"]).contains("secret"));
 }
+
+#[test]
+fn what_becomes_of_a_note_is_told_as_json() {
+    let remote = Remote::new();
+    let here = remote.sharing();
+    let draft = |title: &str| {
+        let answer = answered(&here, &["remember", title, "--draft"]);
+        answer["id"].as_str().unwrap().to_owned()
+    };
+    let rejected = answered(&here, &["notes", "reject", &draft("Perhaps"), "--yes"]);
+    assert_eq!(rejected["sync"]["status"], "rejected-draft", "{rejected}");
+    let said = |title: &str| {
+        let answer = answered(&here, &["remember", title]);
+        answer["id"].as_str().unwrap().to_owned()
+    };
+    let (old, new) = (
+        said("Deploys happen on Thursdays"),
+        said("Builds run at noon"),
+    );
+    let superseded = answered(&here, &["notes", "supersede", &old, "--by", &new]);
+    assert_eq!(superseded["sync"]["status"], "published", "{superseded}");
+    let forgotten = answered(&here, &["notes", "forget", &new, "--yes"]);
+    assert_eq!(forgotten["sync"]["status"], "published", "{forgotten}");
+    let folder = here.outside().join("exported");
+    let exported = answered(&here, &["notes", "export", folder.to_str().unwrap()]);
+    let files = fs::read_dir(&folder).unwrap().count();
+    assert!(
+        files > 0 && exported["notes"].as_u64().is_some(),
+        "{exported}"
+    );
+}

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::init::{path, succeeded};
 use super::support::Repository;
 use super::support::command::{hermetic, succeed};
-use super::support::mnemon::{Era, Machine};
+use super::support::mnemon::{Era, Machine, pair};
 
 const FOREIGN: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }] }\n    ]\n  }\n}\n";
 
@@ -275,4 +275,17 @@ fn a_hook_ends_in_time_and_leaves_a_store_that_is_in_use() {
     let done = person.run(&["store", "import", "--hook", "5"]);
     assert!(done.status.success() && done.stdout.is_empty(), "{done:?}");
     assert!(!Path::new(&shadow.join("default/import.json")).exists());
+}
+
+/// `sync` is both at once, for whoever writes a hook of their own.
+#[test]
+fn a_hook_of_ones_own_syncs_without_a_word() {
+    let (_carried, a, b) = pair(Era::Supersedes, Era::Supersedes);
+    a.remember("x", "x");
+    for machine in [&a, &b] {
+        let output = machine.store(&["sync", "--hook", "20"]);
+        assert!(output.status.success());
+        assert_eq!([output.stdout, output.stderr].concat(), b"");
+    }
+    assert_eq!(b.value("SELECT content FROM insights"), "x");
 }

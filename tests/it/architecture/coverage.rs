@@ -1,7 +1,7 @@
-//! What has a test: invariants, capabilities, flags. `just coverage` prints the list.
+//! What has a test: invariants, capabilities, commands, flags. `just coverage` prints the list.
 //!
 //! An invariant has one if a test cites it; a capability, if a test names its id, its tool, its URI, its route or its
-//! command; a flag, if one file of tests names both it and its command. That shows what nobody looked at, not how well
+//! command; a command, if one file of tests names all of its words; a flag, if one names it and its command. That shows what nobody looked at, not how well
 //! the rest is tested.
 
 #![expect(clippy::print_stdout, reason = "the list is what this is for")]
@@ -76,28 +76,42 @@ fn capabilities(files: &[(String, Vec<String>)]) -> Vec<Item> {
     registry.all().iter().map(item).collect()
 }
 
+/// Each command below this one, at any depth, by its words.
+fn commands(command: &clap::Command, words: &[String]) -> Vec<(Vec<String>, clap::Command)> {
+    let below = command.get_subcommands();
+    below
+        .filter(|command| command.get_name() != "help")
+        .flat_map(|command| {
+            let words = [words, &[command.get_name().to_owned()]].concat();
+            let deeper = commands(command, &words);
+            std::iter::once((words, command.clone())).chain(deeper)
+        })
+        .collect()
+}
+
+/// Whether one file of tests names all of these.
+fn item(files: &[(String, Vec<String>)], words: &[String]) -> Item {
+    let names: Vec<&str> = words.iter().map(String::as_str).collect();
+    Item {
+        name: words.join(" "),
+        tested_in: named_in(files, &names),
+    }
+}
+
 fn flags(files: &[(String, Vec<String>)]) -> Vec<Item> {
     let all = Arguments::command();
-    let mut items: Vec<_> = all
-        .get_arguments()
-        .filter_map(clap::Arg::get_long)
-        .filter(|long| !GIVEN.contains(long))
-        .map(|long| Item {
-            name: format!("majordomus --{long}"),
-            tested_in: named_in(files, &[&format!("--{long}")]),
-        })
-        .collect();
-    for command in all.get_subcommands() {
+    let each = [(Vec::new(), all.clone())]
+        .into_iter()
+        .chain(commands(&all, &[]));
+    each.flat_map(|(words, command)| {
         let longs = command.get_arguments().filter_map(clap::Arg::get_long);
-        for long in longs.filter(|long| !GIVEN.contains(long)) {
-            let flag = format!("--{long}");
-            items.push(Item {
-                name: format!("{} {flag}", command.get_name()),
-                tested_in: named_in(files, &[command.get_name(), &flag]),
-            });
-        }
-    }
-    items
+        let longs: Vec<_> = longs.filter(|long| !GIVEN.contains(long)).collect();
+        let flags = longs.iter().map(|long| format!("--{long}"));
+        flags
+            .map(|flag| item(files, &[words.as_slice(), &[flag]].concat()))
+            .collect::<Vec<_>>()
+    })
+    .collect()
 }
 
 fn show(heading: &str, items: &[Item]) {
@@ -138,6 +152,16 @@ fn coverage_of_capabilities() {
     let items = capabilities(&literals());
     assert!(!items.is_empty());
     show("capabilities", &items);
+    none_of(&without_test(&items));
+}
+
+#[test]
+fn coverage_of_commands() {
+    let files = literals();
+    let all = commands(&Arguments::command(), &[]);
+    let items: Vec<_> = all.iter().map(|(words, _)| item(&files, words)).collect();
+    assert!(items.iter().any(|item| item.name == "notes share"));
+    show("commands", &items);
     none_of(&without_test(&items));
 }
 
