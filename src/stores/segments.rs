@@ -30,8 +30,10 @@ const TEXT_BYTES: u64 = 64 * 1024 * 1024;
 pub const FULL_BYTES: usize = 8 * 1024 * 1024;
 /// Columns of one insight, at most.
 const COLUMNS: usize = 64;
+/// The bytes of what is known of one thing, at most: a segment ends after the first line with which it is full.
+pub const LINE_BYTES: usize = 4 * 1024 * 1024;
 /// The bytes of an id or a type, at most.
-const ID_BYTES: usize = 256;
+pub const ID_BYTES: usize = 256;
 /// How hard zstd tries.
 const LEVEL: i32 = 6;
 
@@ -166,6 +168,25 @@ pub fn parse(bytes: &[u8], store: &str, device: Device) -> Result<(Head, Vec<Lin
         line.ok_or(SegmentError::Grammar)
     });
     Ok((head, lines.collect::<Result<_, _>>()?))
+}
+
+/// The condition on an insight of a shadow that [`parse`] takes it: what it does not take may not be written, as the whole
+/// segment would be lost with it. No register of a column is shorter than 64 bytes.
+#[must_use]
+pub fn insight_fits() -> String {
+    let short = COLUMNS * 64;
+    format!(
+        "octet_length(id) BETWEEN 1 AND {ID_BYTES} AND octet_length(known) <= {LINE_BYTES}
+         AND (octet_length(known) <= {short} OR (SELECT count(*) FROM json_each(known, '$.c')) <= {COLUMNS})"
+    )
+}
+
+/// The same of an edge.
+#[must_use]
+pub fn edge_fits() -> String {
+    let id = |name| format!("octet_length({name}) BETWEEN 1 AND {ID_BYTES}");
+    let ids = ["source", "target", "kind"].map(id).join(" AND ");
+    format!("{ids} AND octet_length(known) <= {LINE_BYTES}")
 }
 
 fn is_sound(line: &Line) -> bool {

@@ -148,7 +148,10 @@ impl Session {
         self.shadow.run("BEGIN IMMEDIATE")?;
         let done = self.meet(&folder, plan, witness.as_ref());
         if plan.dry_run || done.is_err() {
-            self.shadow.run("ROLLBACK")?;
+            // SQLite does so itself where the disk is full, which is then what is to be told.
+            if !self.shadow.db.is_autocommit() {
+                self.shadow.run("ROLLBACK")?;
+            }
             return done.map(|()| self.report);
         }
         self.shadow.run("COMMIT")?;

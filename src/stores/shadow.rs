@@ -100,6 +100,18 @@ impl Shadow {
         let shadow = Self {
             db: opened?.ok_or(StoreError::Shadow)?,
         };
+        // What another store's shadow knows would be written here, and sent.
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        match shadow.meta("store")? {
+            None => shadow.set("store", &name)?,
+            Some(store) if store == name => {}
+            Some(store) => {
+                return Err(StoreError::Strange {
+                    path,
+                    why: format!("is the shadow of the store `{store}`"),
+                });
+            }
+        }
         if shadow.meta("device")?.is_none() {
             shadow.begin_again()?;
             // A shadow that is made where there was one before knows less than the store has.
@@ -235,14 +247,14 @@ impl Shadow {
         self.set("clock_count", clock.count)
     }
 
-    /// How many bytes the registers have that a condition finds.
+    /// How many bytes the registers have that these conditions find.
     ///
     /// # Errors
     /// What SQLite said.
-    pub fn bytes_of(&self, condition: &str) -> Result<u64, StoreError> {
+    pub fn bytes_of(&self, insights: &str, edges: &str) -> Result<u64, StoreError> {
         let select = format!(
-            "SELECT (SELECT ifnull(sum(octet_length(known)),0) FROM insight WHERE {condition})
-            + (SELECT ifnull(sum(octet_length(known)),0) FROM edge WHERE {condition})"
+            "SELECT (SELECT ifnull(sum(octet_length(known)),0) FROM insight WHERE {insights})
+            + (SELECT ifnull(sum(octet_length(known)),0) FROM edge WHERE {edges})"
         );
         let sum = self.db.query_row(&select, [], |row| row.get(0));
         sum.map_err(StoreError::shadow)

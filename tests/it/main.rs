@@ -70,6 +70,7 @@ mod spoiled;
 mod squatted;
 mod stalled;
 mod stores;
+mod stores_attacked;
 mod stores_gaps;
 mod stores_git;
 mod stores_live;

@@ -30,11 +30,22 @@ const PART_BYTES: u64 = 4 * 1024 * 1024;
 /// A base has at most two to this power of parts.
 const MOST_BITS: u32 = 12;
 
-/// What is to be sent. What its tags keep here is not, unless it was sent before they did, and no edge of it.
-const INSIGHTS: &str = "unsent AND NOT (local AND number=0)";
-/// The same of edges.
-const EDGES: &str = "unsent AND NOT EXISTS
-    (SELECT 1 FROM insight kept WHERE kept.local AND kept.number=0 AND kept.id IN (edge.source, edge.target))";
+/// What would be sent of insights: what its tags keep here is not, unless it was sent before they did.
+const MEANT: &str = "unsent AND NOT (local AND number=0)";
+
+/// The insights to be sent: those of [`MEANT`] that a segment takes.
+fn insights() -> String {
+    format!("{MEANT} AND {}", segments::insight_fits())
+}
+
+/// The same of edges, none of which leads to what stays here.
+fn edges() -> String {
+    let fits = segments::edge_fits();
+    format!(
+        "unsent AND {fits} AND NOT EXISTS
+         (SELECT 1 FROM insight kept WHERE kept.local AND kept.number=0 AND kept.id IN (edge.source, edge.target))"
+    )
+}
 
 /// Writes what is not sent yet into this device's own folder.
 pub(in crate::stores) fn send(
@@ -43,7 +54,9 @@ pub(in crate::stores) fn send(
     now_ms: u64,
 ) -> Result<(), StoreError> {
     let own = own_folder(session, folder);
+    is_read_by_others(&own)?;
     remove_superseded(session, &own)?;
+    take_back(session, &own)?;
     let (there, written) = (names(&own).0, recorded(session, session.device())?);
     if there.difference(&written).next().is_some() {
         session.report.troubles.push("another machine writes under this one's id, as a copy of it does: this one takes a new id".to_owned());
@@ -54,15 +67,17 @@ pub(in crate::stores) fn send(
             // Somebody removed segments, or died before writing them: whoever did not read them gets them again, once.
             session.shadow.run("BEGIN IMMEDIATE")?;
             session.shadow.all_unsent()?;
-            forget(session, &gone)?;
+            miss(session, &gone)?;
             session.shadow.run("COMMIT")?;
         }
     }
+    tell_of_what_stays(session)?;
     let own = own_folder(session, folder);
-    if session.shadow.bytes_of("unsent")? > FULL_BYTES as u64 {
+    let (insights, edges) = (insights(), edges());
+    if session.shadow.bytes_of(&insights, &edges)? > FULL_BYTES as u64 {
         // As much as this is sent as parts of a base at once.
         let count = |table, condition| session.shadow.count(&format!("{table} WHERE {condition}"));
-        let sent = count("insight", INSIGHTS)? + count("edge", EDGES)?;
+        let sent = count("insight", &insights)? + count("edge", &edges)?;
         fs::create_dir_all(&own).map_err(StoreError::io(&own))?;
         let number = session.shadow.number("number")? + 1;
         session.shadow.set("number", number)?;
@@ -97,11 +112,28 @@ pub(in crate::stores) fn send(
     Ok(())
 }
 
+/// Names what no segment takes: everything beside it is sent.
+fn tell_of_what_stays(session: &mut Session) -> Result<(), StoreError> {
+    let insights = format!("{MEANT} AND NOT ({})", segments::insight_fits());
+    let edges = format!("unsent AND NOT ({})", segments::edge_fits());
+    let count = session.shadow.count(&format!("insight WHERE {insights}"))?
+        + session.shadow.count(&format!("edge WHERE {edges}"))?;
+    if count > 0 {
+        session.report.troubles.push(format!(
+            "{count} insights or edges stay on this machine: an id has 1 to {} bytes, and all of one at most {} MiB",
+            segments::ID_BYTES,
+            segments::LINE_BYTES / (1024 * 1024)
+        ));
+    }
+    Ok(())
+}
+
 fn mark_sent(session: &Session, number: u64) -> Result<(), StoreError> {
+    let (insights, edges) = (insights(), edges());
     session.shadow.run(&format!(
         "BEGIN IMMEDIATE;
-         UPDATE edge SET unsent=0, number={number} WHERE {EDGES};
-         UPDATE insight SET unsent=0, number={number} WHERE {INSIGHTS};
+         UPDATE edge SET unsent=0, number={number} WHERE {edges};
+         UPDATE insight SET unsent=0, number={number} WHERE {insights};
          COMMIT;"
     ))
 }
@@ -142,12 +174,13 @@ fn put(
 /// The lines of the next segment, after these rows, and after which ones the one after it begins.
 fn unsent(session: &Session, after: (i64, i64)) -> Result<(Vec<String>, (i64, i64)), StoreError> {
     let (mut lines, mut bytes, mut last) = (Vec::new(), 0, after);
+    let (insights, edges) = (insights(), edges());
     let mut read = || -> rusqlite::Result<()> {
         let db = &session.shadow.db;
-        let mut insights = db.prepare(&format!(
-            "SELECT rowid, id, known FROM insight INDEXED BY insight_unsent WHERE {INSIGHTS} AND rowid>? ORDER BY rowid"
+        let mut select = db.prepare(&format!(
+            "SELECT rowid, id, known FROM insight INDEXED BY insight_unsent WHERE {insights} AND rowid>? ORDER BY rowid"
         ))?;
-        let mut found = insights.query([after.0])?;
+        let mut found = select.query([after.0])?;
         while bytes < FULL_BYTES
             && let Some(row) = found.next()?
         {
@@ -155,10 +188,10 @@ fn unsent(session: &Session, after: (i64, i64)) -> Result<(Vec<String>, (i64, i6
             lines.push(insight_line(row.get(1)?, row.get_ref(2)?.as_str()?));
             bytes += lines.last().map_or(0, String::len);
         }
-        let mut edges = db.prepare(&format!(
-            "SELECT rowid, source, target, kind, known FROM edge INDEXED BY edge_unsent WHERE {EDGES} AND rowid>? ORDER BY rowid"
+        let mut select = db.prepare(&format!(
+            "SELECT rowid, source, target, kind, known FROM edge INDEXED BY edge_unsent WHERE {edges} AND rowid>? ORDER BY rowid"
         ))?;
-        let mut found = edges.query([after.1])?;
+        let mut found = select.query([after.1])?;
         while bytes < FULL_BYTES
             && let Some(row) = found.next()?
         {
@@ -201,26 +234,26 @@ fn is_worth_a_base(own: &Path) -> bool {
 /// Writes a base of all that was sent and all that is to be, in the place of what was written before.
 fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError> {
     let (there, _) = names(own);
-    let bytes = session.shadow.bytes_of("number>0 OR unsent")?;
+    let [insights, edges] = known();
+    let bytes = session.shadow.bytes_of(&insights, &edges)?;
     let bits = (0..MOST_BITS)
         .find(|bits| bytes >> bits <= PART_BYTES)
         .unwrap_or(MOST_BITS);
     let incarnation = incarnation(session)?;
     let (mut base, mut put_in) = (BTreeSet::new(), 0);
     for range in 0..1_u32 << bits {
-        let lines = part(session, bits, range)?;
-        if lines.is_empty() {
-            continue;
-        }
-        let name = segments::name_of_part(&incarnation, bits, range, &lines);
-        if !there.contains(&name) {
-            record(session, session.device(), &name)?;
-            put(session, &own.join(&name), &lines, now_ms)?;
-        }
-        base.insert(name);
-        for _ in &lines {
-            put_in += 1;
-            progress::step(&session.place.name, "put into a base", put_in);
+        // The edges of one insight are of one range, however many they are.
+        for lines in pieces(part(session, bits, range)?) {
+            let name = segments::name_of_part(&incarnation, bits, range, &lines);
+            if !there.contains(&name) {
+                record(session, session.device(), &name)?;
+                put(session, &own.join(&name), &lines, now_ms)?;
+            }
+            base.insert(name);
+            for _ in &lines {
+                put_in += 1;
+                progress::step(&session.place.name, "put into a base", put_in);
+            }
         }
     }
     let superseded: Vec<_> = there.difference(&base).collect();
@@ -230,14 +263,41 @@ fn base(session: &mut Session, own: &Path, now_ms: u64) -> Result<(), StoreError
     remove_superseded(session, own)
 }
 
+/// The conditions on what a base has: all that was sent, and all that is to be.
+fn known() -> [String; 2] {
+    let (insights, edges) = (insights(), edges());
+    let (insight_fits, edge_fits) = (segments::insight_fits(), segments::edge_fits());
+    [
+        format!("(number>0 AND {insight_fits} OR {insights})"),
+        format!("(number>0 AND {edge_fits} OR {edges})"),
+    ]
+}
+
+/// Lines by as many as a segment takes.
+fn pieces(lines: Vec<String>) -> Vec<Vec<String>> {
+    let (mut pieces, mut bytes) = (Vec::<Vec<String>>::new(), FULL_BYTES);
+    for line in lines {
+        if bytes >= FULL_BYTES {
+            pieces.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += line.len();
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(line);
+        }
+    }
+    pieces
+}
+
 /// The lines of one part of a base, in an order that does not depend on when they were written.
 fn part(session: &Session, bits: u32, range: u32) -> Result<Vec<String>, StoreError> {
     let (first, last) = (range << (16 - bits), ((range + 1) << (16 - bits)) - 1);
+    let [is_insight, is_edge] = known();
     let read = || -> rusqlite::Result<Vec<String>> {
         let db = &session.shadow.db;
         let mut lines = Vec::new();
         let mut insights = db.prepare_cached(&format!(
-            "SELECT id, known FROM insight WHERE bucket BETWEEN ? AND ? AND (number>0 OR {INSIGHTS}) ORDER BY id"
+            "SELECT id, known FROM insight WHERE bucket BETWEEN ? AND ? AND {is_insight} ORDER BY id"
         ))?;
         let mut found = insights.query([first, last])?;
         while let Some(row) = found.next()? {
@@ -245,7 +305,7 @@ fn part(session: &Session, bits: u32, range: u32) -> Result<Vec<String>, StoreEr
         }
         let mut edges = db.prepare_cached(&format!(
             "SELECT source, target, kind, known FROM edge
-             WHERE bucket BETWEEN ? AND ? AND (number>0 OR {EDGES}) ORDER BY source, target, kind"
+             WHERE bucket BETWEEN ? AND ? AND {is_edge} ORDER BY source, target, kind"
         ))?;
         let mut found = edges.query([first, last])?;
         while let Some(row) = found.next()? {
@@ -279,6 +339,47 @@ fn remove_superseded(session: &Session, own: &Path) -> Result<(), StoreError> {
     forget(session, &superseded)?;
     session.shadow.set("superseded", "[]")?;
     session.shadow.run("COMMIT")
+}
+
+/// A link is read by nobody, so nothing is written behind one.
+fn is_read_by_others(own: &Path) -> Result<(), StoreError> {
+    match own.symlink_metadata() {
+        Ok(found) if !found.is_dir() => Err(StoreError::Strange {
+            path: own.to_owned(),
+            why: "is no folder, and others read nothing in it".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Whom segments are recorded under that this device wrote and that are not there.
+fn missing(session: &Session) -> String {
+    format!("{} missing", session.device())
+}
+
+/// Records that segments of this device are not there. They may come back, as with a disk that was away.
+fn miss(session: &Session, names: &[String]) -> Result<(), StoreError> {
+    forget(session, names)?;
+    for name in names {
+        let miss = "INSERT OR IGNORE INTO segment VALUES(?,?)";
+        let missed = session
+            .shadow
+            .db
+            .execute(miss, params![missing(session), name]);
+        missed.map_err(StoreError::shadow)?;
+    }
+    Ok(())
+}
+
+/// Records again what was missing and is there: it is this device's, and no copy's.
+fn take_back(session: &Session, own: &Path) -> Result<(), StoreError> {
+    for name in names(own).0 {
+        let back = "UPDATE OR REPLACE segment SET device=? WHERE device=? AND name=?";
+        let values = params![session.device().to_string(), missing(session), name];
+        let taken = session.shadow.db.execute(back, values);
+        taken.map_err(StoreError::shadow)?;
+    }
+    Ok(())
 }
 
 /// Takes segments of this device out of the record.
