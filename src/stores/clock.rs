@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::floor::hex;
 
-/// The last millisecond of the year 9999, past which no stamp is read.
+/// The last millisecond of the year 9999, past which no wall clock counts.
 pub const LAST_MS: u64 = 253_402_300_799_999;
+/// The millisecond past which no stamp is read, and so none given: whoever saw one of the year 9999 still has a day of
+/// larger ones.
+pub const MOST_MS: u64 = LAST_MS + 24 * 60 * 60 * 1000;
 
 /// One shadow of a store, by a random id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -71,7 +74,7 @@ pub struct Stamp {
     /// What it counts for.
     #[serde(rename = "k")]
     pub rank: Rank,
-    /// Milliseconds since 1970, at most [`LAST_MS`].
+    /// Milliseconds since 1970, at most [`MOST_MS`].
     #[serde(rename = "m")]
     pub ms: u64,
     /// Which one within the millisecond.
@@ -117,16 +120,18 @@ impl Clock {
         }
     }
 
-    /// Gives a stamp that is larger than every edit's given or seen before; `wall_ms` is the time of this machine.
+    /// Gives a stamp that is larger than every edit's given or seen before, short of [`MOST_MS`]; `wall_ms` is the time of this machine.
     pub fn tick(&mut self, wall_ms: u64) -> Stamp {
         let wall_ms = wall_ms.min(LAST_MS);
         if wall_ms > self.ms {
             (self.ms, self.count) = (wall_ms, 0);
         } else if let Some(next) = self.count.checked_add(1) {
             self.count = next;
-        } else {
+        } else if self.ms < MOST_MS {
             (self.ms, self.count) = (self.ms.saturating_add(1), 0);
         }
+        // At the very end, which only somebody else can have set, stamps are equal and values decide: a larger one would
+        // be read by nobody.
         Stamp {
             rank: Rank::Edited,
             ms: self.ms,
@@ -145,7 +150,7 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, Device, LAST_MS, Rank, Stamp};
+    use super::{Clock, Device, LAST_MS, MOST_MS, Rank, Stamp};
 
     #[test]
     fn a_stamp_that_was_seen_is_beaten_by_the_next_one_however_late_the_clock_is() {
@@ -171,6 +176,12 @@ mod tests {
         };
         clock.see(&poisoned);
         assert!(clock.tick(6) > poisoned);
+        let most = Stamp {
+            ms: MOST_MS,
+            ..poisoned
+        };
+        clock.see(&most);
+        assert!(clock.tick(7).ms <= MOST_MS, "it is still read");
     }
 
     #[test]

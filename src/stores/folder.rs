@@ -21,6 +21,9 @@ use super::session::Session;
 use crate::floor::error::Chain;
 use crate::floor::fs::{FileError, read_plain};
 
+/// How much is kept of what a machine is called.
+const LABEL_CHARS: usize = 64;
+
 /// The devices that have a folder here, and whether each is a real one.
 pub(in crate::stores) fn devices(folder: &Path) -> Vec<Device> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -102,7 +105,10 @@ fn heard(session: &Session, head: &Head) -> Result<(), StoreError> {
         shadow.set(&key, shadow.number(&key)?.max(value))
     };
     if head.written_ms >= shadow.number(&format!("heard {device}"))? {
-        shadow.set(&format!("label {device}"), &head.label)?;
+        // It is shown: one short line, whatever was written.
+        let label = head.label.chars().filter(|c| !c.is_control());
+        let label: String = label.take(LABEL_CHARS).collect();
+        shadow.set(&format!("label {device}"), label)?;
     }
     most("heard", head.written_ms)?;
     most("number", head.number)?;

@@ -13,7 +13,7 @@ use std::io::{Read as _, Write as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::clock::{Device, LAST_MS};
+use super::clock::{Device, MOST_MS};
 use super::registers::{Edge, Ends, Insight};
 use super::schema::is_column;
 use crate::floor::hex;
@@ -196,13 +196,13 @@ fn is_sound(line: &Line) -> bool {
             is_id(id)
                 && insight.columns.len() <= COLUMNS
                 && insight.columns.keys().all(|column| is_column(column))
-                && insight.stamps().all(|stamp| stamp.ms <= LAST_MS)
+                && insight.stamps().all(|stamp| stamp.ms <= MOST_MS)
         }
         Line::Edge(ends, edge) => {
             [&ends.source, &ends.target, &ends.kind]
                 .into_iter()
                 .all(is_id)
-                && edge.stamp.ms <= LAST_MS
+                && edge.stamp.ms <= MOST_MS
         }
     }
 }

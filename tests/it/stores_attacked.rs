@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::support::command::{MAJORDOMUS, hermetic};
 use super::support::mnemon::{Era, Machine, exchange, pair};
@@ -171,4 +172,62 @@ fn a_disk_that_is_full_is_told_as_that_and_nothing_is_lost() {
     assert!(!told.to_string().contains("rollback"), "{told}");
     assert_eq!(a.sync()["troubles"], json!([]));
     assert_eq!(a.value("SELECT count(*) FROM insights"), "100");
+}
+
+/// A segment of somebody who writes what he likes, with an insight `top` that was set then.
+fn forge(carried: &Path, ms: u64, label: &str) {
+    let device = "ab".repeat(16);
+    let head = json!({"format": "majordomus-store", "version": 1, "store": "default", "device": device,
+        "label": label, "written_ms": 1, "number": 1});
+    let column = |text: &str| json!({"s": {"k": "e", "m": ms, "n": u32::MAX, "d": device}, "v": {"t": text}});
+    let date = "2026-06-06T19:00:00Z";
+    let columns = json!({"content": column("theirs"), "created_at": column(date), "updated_at": column(date)});
+    let mut text = format!("{head}\n{}\n", json!({"insight": ["top", {"c": columns}]}));
+    let digest = Sha256::digest(text.as_bytes());
+    let sha256: Vec<_> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = sha256.concat();
+    text += &json!({ "sha256": sha256 }).to_string();
+    text.push('\n');
+    let folder = carried.join("default").join(device);
+    fs::create_dir_all(&folder).unwrap();
+    let bytes = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    fs::write(folder.join("0123456789abcdef-00000001.seg"), bytes).unwrap();
+}
+
+#[test]
+fn a_stamp_at_the_end_of_time_keeps_nobody_from_being_read() {
+    let last = 253_402_300_799_999;
+    for (ms, is_beaten) in [(last, true), (last + 24 * 60 * 60 * 1000, false)] {
+        let (carried, a, b) = pair(Era::Supersedes, Era::Supersedes);
+        forge(carried.path(), ms, "theirs\nmine");
+        exchange(&a, &b);
+        assert_eq!(
+            b.value("SELECT content FROM insights WHERE id='top'"),
+            "theirs",
+            "it is read at all"
+        );
+        a.sql("UPDATE insights SET content='mine' WHERE id='top'");
+        a.remember("after", "x");
+        exchange(&a, &b);
+        assert_eq!(b.sync()["troubles"], json!([]));
+        assert_eq!(
+            b.value("SELECT content FROM insights WHERE id='after'"),
+            "x"
+        );
+        if is_beaten {
+            assert_eq!(
+                b.value("SELECT content FROM insights WHERE id='top'"),
+                "mine"
+            );
+        }
+        let digest =
+            |machine: &Machine| machine.done(&["verify", "--json"])["stores"][0]["digest"].clone();
+        assert_eq!(digest(&a), digest(&b));
+        let status = a.store(&["status"]);
+        let status = String::from_utf8_lossy(&status.stdout).into_owned();
+        assert!(
+            status.contains("theirsmine ("),
+            "no line of its own: {status}"
+        );
+    }
 }
