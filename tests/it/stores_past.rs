@@ -260,3 +260,29 @@ fn a_machine_whose_segments_cannot_be_read_is_not_retired() {
         "{told}"
     );
 }
+
+#[test]
+fn an_edge_to_what_dies_when_it_is_written_goes_with_it() {
+    let (_carried, a, b) = pair(Era::Supersedes, Era::Supersedes);
+    a.remember("x", "x");
+    exchange(&a, &b);
+    b.remember("new", "new");
+    b.sync();
+    a.sync();
+    // Somebody has the store's lock, so what was decided is not written yet.
+    let lock = a.open();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let said = a.refused(&["undo", "default"]);
+    assert!(said.contains("locked"), "{said}");
+    lock.execute_batch("ROLLBACK").unwrap();
+    a.link("new", "x", "semantic", 0.5);
+    exchange(&a, &b);
+    for machine in [&a, &b] {
+        assert_eq!(
+            machine.value("SELECT count(*) FROM insights WHERE deleted_at IS NULL"),
+            "1"
+        );
+        assert_eq!(machine.value("SELECT count(*) FROM edges"), "0");
+    }
+    agree(&a, &b);
+}

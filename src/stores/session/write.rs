@@ -17,7 +17,8 @@ const LOOKS: usize = 8;
 /// What may have to be written.
 struct Queue {
     rows: Vec<String>,
-    edges: Vec<Ends>,
+    /// Read once the rows stand there, as a row that dies takes edges with it.
+    edges: Option<Vec<Ends>>,
 }
 
 impl Session {
@@ -39,7 +40,7 @@ impl Session {
         let (mut refused, mut looks, mut size) = (BTreeSet::new(), 0, FIRST);
         let mut queue = self.queue(&refused)?;
         loop {
-            let changes = self.next_batch(&live, &mut queue, size)?;
+            let changes = self.next_batch(&live, &mut queue, &refused, size)?;
             if changes.is_empty() {
                 return Ok(());
             }
@@ -49,6 +50,7 @@ impl Session {
                 Written::Done { next_size, new } => {
                     self.shadow.run("BEGIN IMMEDIATE")?;
                     self.keep_before(&changes)?;
+                    self.look_at_edges_of(&changes)?;
                     self.shadow.settle(batch)?;
                     for (id, row) in new {
                         let values = [serde_json::to_string(&row)?, id];
@@ -92,6 +94,7 @@ impl Session {
         &self,
         live: &Live,
         queue: &mut Queue,
+        refused: &BTreeSet<Ends>,
         size: usize,
     ) -> Result<Vec<Change>, StoreError> {
         let mut changes = Vec::new();
@@ -114,8 +117,15 @@ impl Session {
         if !changes.is_empty() {
             return Ok(changes);
         }
+        let edges = match &mut queue.edges {
+            Some(edges) => edges,
+            none => {
+                let pending = "SELECT source, target, kind FROM edge WHERE pending";
+                none.insert(self.missing(pending, |ends| !refused.contains(ends))?)
+            }
+        };
         while changes.len() < size
-            && let Some(ends) = queue.edges.pop()
+            && let Some(ends) = edges.pop()
         {
             let Some(Entry { known, seen }) = self.shadow.edge::<Edge, Payload>(&ends)? else {
                 continue;
@@ -141,11 +151,28 @@ impl Session {
     fn queue(&self, refused: &BTreeSet<Ends>) -> Result<Queue, StoreError> {
         let is_open = |ends: &Ends| !refused.contains(ends);
         let rows = self.missing("SELECT id, '', '' FROM insight WHERE pending", is_open)?;
-        let edges = "SELECT source, target, kind FROM edge WHERE pending";
         Ok(Queue {
             rows: rows.into_iter().map(|ends| ends.source).collect(),
-            edges: self.missing(edges, is_open)?,
+            edges: None,
         })
+    }
+
+    /// Has the edges looked at whose ends came to life or died with what was written.
+    fn look_at_edges_of(&self, changes: &[Change]) -> Result<(), StoreError> {
+        for change in changes {
+            if let Change::Row {
+                id,
+                before: Some(before),
+                next,
+            } = change
+                && is_alive(before) != is_alive(next)
+            {
+                let touch = "UPDATE edge SET pending=1 WHERE source=?1 OR target=?1";
+                let touched = self.shadow.db.execute(touch, [id]);
+                touched.map_err(StoreError::shadow)?;
+            }
+        }
+        Ok(())
     }
 
     fn is_alive(&self, id: &str) -> Result<bool, StoreError> {
