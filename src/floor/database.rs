@@ -21,7 +21,7 @@ use std::fs::{Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::unistd::{AccessFlags, access};
 use rusqlite::config::DbConfig;
@@ -280,9 +280,7 @@ fn prepare(mut connection: Connection, schema: &Schema) -> Result<Connection, Da
         connection.execute_batch("PRAGMA synchronous=OFF;")?;
     }
     // The mode that is in force comes back; a file system without shared memory keeps another one, and works.
-    let mode: Option<String> = connection
-        .query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))
-        .optional()?;
+    let mode = set_log(&connection)?;
     tracing::trace!(whose = schema.whose, mode, "a file is open");
     // The next owner reads what is in the log before it serves, so the log is folded in early.
     connection.execute_batch(if schema.durable {
@@ -292,6 +290,20 @@ fn prepare(mut connection: Connection, schema: &Schema) -> Result<Connection, Da
     })?;
     migrate(&mut connection, schema)?;
     Ok(connection)
+}
+
+/// Has a file keep a log. SQLite waits for nobody there: of two that open a new file at once, one is refused at once.
+fn set_log(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let until = Instant::now() + BUSY;
+    loop {
+        let mode = connection.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0));
+        match mode.optional() {
+            Err(error) if is_busy(&error) && Instant::now() < until => {
+                std::thread::park_timeout(BUSY / 100);
+            }
+            mode => return mode,
+        }
+    }
 }
 
 /// Brings the file to the schema.

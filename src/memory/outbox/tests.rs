@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use uuid::Uuid;
 
 use super::{Key, Outbox, OutboxError, State, Write};
-use crate::floor::database::Place;
+use crate::floor::database::{Database, DatabaseError, Place};
 
 fn write(note: u128) -> Write {
     Write {
@@ -224,4 +224,25 @@ fn a_file_of_the_first_version_is_taken_over() {
     let kept = folder.outbox().unpublished().unwrap();
     assert_eq!(kept[0].write.bytes.as_deref(), Some(&b"A"[..]));
     assert_eq!(kept[0].write.base, None);
+}
+
+/// SQLite refuses one of two that open a new file at once, without waiting.
+#[test]
+fn of_two_that_open_a_new_file_at_once_none_is_refused() {
+    for _ in 0..100 {
+        let folder = Folder::new();
+        let ready = std::sync::Barrier::new(3);
+        let open = || {
+            ready.wait();
+            let place = Place::File(folder.file());
+            let mut database = Database::new(place, super::SCHEMA);
+            database.with(|_| Ok::<_, DatabaseError>(()))
+        };
+        std::thread::scope(|scope| {
+            let all = [(); 3].map(|()| scope.spawn(open));
+            for one in all {
+                one.join().unwrap().unwrap();
+            }
+        });
+    }
 }

@@ -63,6 +63,10 @@ const WAITERS: &[(&str, &str)] = &[
         "pauses of the torture test, never in a release",
     ),
     (
+        "src/floor/database.rs",
+        "while two open a new file at once, half a second at most",
+    ),
+    (
         "src/http/endpoint/events.rs",
         "an open stream says that it is there, and finds out whether its client is",
     ),
