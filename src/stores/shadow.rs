@@ -371,6 +371,17 @@ impl Shadow {
             .map_err(StoreError::shadow)
     }
 
+    /// Has the edges of an insight compared with the store, because it came to life there or died.
+    ///
+    /// # Errors
+    /// What SQLite said.
+    pub fn touch_edges(&self, id: &str) -> Result<(), StoreError> {
+        let touch = "UPDATE edge SET pending=1 WHERE source=?1 OR target=?1";
+        let statement = self.db.prepare_cached(touch);
+        let touched = statement.and_then(|mut statement| statement.execute([id]));
+        touched.map(drop).map_err(StoreError::shadow)
+    }
+
     /// Says what became of a batch that was about to be written when somebody died, by the number that the store has.
     ///
     /// # Errors

@@ -75,6 +75,7 @@ mod stores_gaps;
 mod stores_git;
 mod stores_live;
 mod stores_past;
+mod stores_random;
 mod stores_segments;
 mod stores_snapshots;
 mod storm;

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use super::{Plan, Session};
 use crate::stores::error::StoreError;
-use crate::stores::observe::{self, Look, Row};
+use crate::stores::observe::{self, Look, Row, is_alive};
 use crate::stores::progress;
 use crate::stores::registers::{Edge, Ends, Insight, Payload};
 use crate::stores::schema::{Live, LogEnd, Reading};
@@ -112,6 +112,7 @@ impl Session {
                 .db
                 .execute(clear, [&id.source])
                 .map_err(StoreError::shadow)?;
+            self.shadow.touch_edges(&id.source)?;
         }
         Ok(unreadable)
     }
@@ -133,6 +134,9 @@ impl Session {
             .map(|entry| entry.known.clone())
             .unwrap_or_default();
         let unsent = observe::row(&mut known, seen, now, pruned, look);
+        if seen.is_some_and(is_alive) != is_alive(now) {
+            self.shadow.touch_edges(id)?;
+        }
         self.report.changed_here += u64::from(unsent);
         // What was known before it was seen, or differs in what does not travel, is compared with the store.
         let mark = Mark {
@@ -188,8 +192,9 @@ impl Session {
         let is_edit = reading.is_alive(&ends.source)? && reading.is_alive(&ends.target)?;
         let changed = observe::edge(known, seen, now, is_edit, look);
         self.report.changed_here += u64::from(changed.is_some());
+        // Whoever linked what is dead may have read it while it was alive: such an edge stands in no store.
         let mark = Mark {
-            pending: found.is_some(),
+            pending: found.is_some() || !is_edit,
             unsent: changed.is_some(),
         };
         let Some(edge) = changed.as_ref().or(known) else {

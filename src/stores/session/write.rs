@@ -167,9 +167,7 @@ impl Session {
             } = change
                 && is_alive(before) != is_alive(next)
             {
-                let touch = "UPDATE edge SET pending=1 WHERE source=?1 OR target=?1";
-                let touched = self.shadow.db.execute(touch, [id]);
-                touched.map_err(StoreError::shadow)?;
+                self.shadow.touch_edges(id)?;
             }
         }
         Ok(())

@@ -125,6 +125,15 @@ def main():
             machine.stop()
 
 
+def difference(ours, theirs):
+    """The rows that only one of the two machines has, without their embeddings."""
+    told = []
+    for own, other in zip(ours, theirs):
+        told += [f"one: {row[:12]}" for row in own if row not in other]
+        told += [f"two: {row[:12]}" for row in other if row not in own]
+    return "\n".join(told)
+
+
 def run(machines):
     one, two = machines
     one.configure(two)
@@ -160,7 +169,7 @@ def run(machines):
         digests = {machine.majordomus("verify")["stores"][0]["digest"] for machine in machines}
         if len(digests) == 1 and one.dump() == two.dump():
             break
-        assert time.monotonic() < end, f"the stores do not agree: {digests}"
+        assert time.monotonic() < end, f"the stores do not agree: {digests}\n{difference(one.dump(), two.dump())}"
         time.sleep(1)
 
     insights, edges = one.dump()
