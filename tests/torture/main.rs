@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use support::random::Random;
-use support::rounds::{Times, abort, chaos, faults, kill, mix, notes, storm};
+use support::rounds::{Times, abort, chaos, faults, kill, merge, mix, notes, storm};
 
 /// What was asked for.
 struct Asked {
@@ -194,6 +194,19 @@ const SCENARIOS: &[Scenario] = &[
                 }
             }
             format!("{rounds} schedules converged")
+        },
+    },
+    Scenario {
+        name: "merge",
+        promise: "two real stores are written to at random while syncs come, go and are killed: the same stands in both afterwards",
+        short: 20,
+        run: |&Asked { rounds, .. }, seed| {
+            let mut killed = 0;
+            for number in 0..rounds {
+                progress("merge", number, rounds);
+                killed += merge::round(seed.wrapping_add(number as u64));
+            }
+            format!("{killed} syncs were killed")
         },
     },
     Scenario {

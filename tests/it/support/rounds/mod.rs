@@ -6,6 +6,7 @@ pub(crate) mod abort;
 pub(crate) mod chaos;
 pub(crate) mod faults;
 pub(crate) mod kill;
+pub(crate) mod merge;
 pub(crate) mod mix;
 pub(crate) mod notes;
 pub(crate) mod storm;
