@@ -37,7 +37,10 @@ impl Owner {
             .write(true)
             .open(repository.state().join("server.lock"))
             .unwrap();
-        lock.try_lock().unwrap();
+        // A git that the killed process was starting has the lock as well, until it executes.
+        wait_for("the lock of the killed owner", BOUND, || {
+            lock.try_lock().is_ok()
+        });
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap().to_string();
